@@ -1,0 +1,32 @@
+/// What must happen outside once the batch that justifies it is durable.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <variant>
+
+#include "core/record.h"
+
+namespace hk::core {
+
+/// Send one attempt and report back with CompleteAttempt. The lease runs out at `lease_until`
+/// (partition time): a report after that is refused.
+struct StartAttempt {
+  MessageId id{};
+  TenantId tenant{};
+  Fence fence{};
+  std::uint32_t retried = 0;  ///< retries made before this one: what the receiver is told
+  Moment started_at{};
+  Moment lease_until{};
+  std::array<std::uint8_t, 8> span_id{};
+  std::shared_ptr<const Message> message{};  ///< never null when the engine hands it on
+};
+
+/// The tenant's credentials changed: adapters and signers read them again.
+struct TenantChanged {
+  Tenant tenant{};
+};
+
+using Effect = std::variant<StartAttempt, TenantChanged>;
+
+}  // namespace hk::core

@@ -1,0 +1,102 @@
+/// What is carried. A Message is written once and never rewritten; what changes about it is its
+/// MessageState (record.h). Plain data: made by adapters, stored by store/, read by everybody.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/id.h"
+#include "base/time.h"
+
+namespace hk::core {
+
+using TenantId = Id<struct TenantTag, std::uint32_t>;
+
+/// The place of a message in the order of acceptance of its partition; 0 is nobody.
+using Seq = Id<struct SeqTag, std::uint64_t>;
+
+/// What a client knows a message by: its place, and random bits so that ids cannot be guessed.
+/// As text: "msg_" and 22 characters, ordered by time. The adapter's text form is reversible, so that
+/// no index from id to message has to be written.
+struct MessageId {
+  Seq seq{};
+  std::uint64_t nonce = 0;
+  friend bool operator==(const MessageId&, const MessageId&) = default;
+};
+std::string to_text(MessageId id);
+std::optional<MessageId> parse_message_id(std::string_view text);
+
+struct Header {
+  std::string name{};
+  std::string value{};
+  friend bool operator==(const Header&, const Header&) = default;
+};
+
+/// W3C trace context: the trace that the message belongs to and the span that published it.
+struct Trace {
+  std::array<std::uint8_t, 16> trace_id{};
+  std::array<std::uint8_t, 8> parent_span{};
+  std::uint8_t flags = 1;
+  std::string state{};  ///< `tracestate`, passed on untouched
+  friend bool operator==(const Trace&, const Trace&) = default;
+};
+
+/// Before retry n (1, 2, …): min(cap, first · factor^(n-1)), plus up to jitter_percent of it at random.
+struct ExponentialDelay {
+  Millis first{12'183};  // QStash: e^(2.5·n) seconds, never shorter
+  double factor = 12.182493960703473;
+  Millis cap{86'400'000};
+  std::uint32_t jitter_percent = 0;
+  friend bool operator==(const ExponentialDelay&, const ExponentialDelay&) = default;
+};
+/// Before retry n: the n-th entry; the last one repeats.
+struct TableDelay {
+  std::vector<Millis> delays{};
+  friend bool operator==(const TableDelay&, const TableDelay&) = default;
+};
+/// An expression over `retried` giving milliseconds (retry/expression.h); checked when accepted.
+struct ExpressionDelay {
+  std::string text{};
+  friend bool operator==(const ExpressionDelay&, const ExpressionDelay&) = default;
+};
+using RetryDelay = std::variant<ExponentialDelay, TableDelay, ExpressionDelay>;
+
+struct RetryPolicy {
+  std::uint32_t retries_max = 3;  ///< after the first attempt
+  RetryDelay delay{};
+  friend bool operator==(const RetryPolicy&, const RetryPolicy&) = default;
+};
+
+struct Message {
+  // Set by the core when it accepts.
+  MessageId id{};
+  Moment created_at{};
+
+  // Set by the adapter.
+  TenantId tenant{};
+  std::string queue{};     ///< "" = none
+  std::string group{};     ///< order within (queue, group); "" = the queue's own order
+  std::string flow_key{};  ///< "" = none
+  std::string method{"POST"};
+  std::string url{};   ///< as published, byte for byte; "" = waits to be pulled
+  std::string host{};  ///< scheme://host:port of url in lower case: which destination gate it passes
+  std::vector<Header> headers{};  ///< delivered on the sender's behalf, Content-Type included
+  std::string body{};
+  RetryPolicy retry{};
+  Millis timeout{};      ///< of one attempt
+  Moment not_before{};   ///< first due time; the core raises it to created_at
+  std::vector<std::string> labels{};
+  std::string caller_ip{};
+  std::string dedup_id{};  ///< as given or computed; "" = none
+  Trace trace{};
+  std::vector<std::string> redact{};  ///< "body", "header", "header:<lower-case name>"
+
+  friend bool operator==(const Message&, const Message&) = default;
+};
+
+}  // namespace hk::core

@@ -1,0 +1,64 @@
+/// How the rules read what is stored: typed, by key, in bounded pieces. It shows every batch written
+/// so far (also those not yet synced); what the current batch has changed is the core's own to know.
+/// Implemented by store/typed_reader.h over any store. A broken record is reported by throwing
+/// CorruptRecord: nothing is decided on data that is not what was written.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/mutation.h"
+
+namespace hk::core {
+
+struct CorruptRecord : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+class Reader {
+ public:
+  Reader() = default;
+  Reader(const Reader&) = delete;
+  Reader& operator=(const Reader&) = delete;
+  virtual ~Reader() = default;
+
+  virtual std::shared_ptr<const Message> message(Seq seq) = 0;  ///< null: no such message
+  virtual std::optional<MessageState> state(Seq seq) = 0;
+  virtual std::vector<Attempt> attempts(Seq seq) = 0;  ///< all but the last, oldest first
+  virtual std::optional<Dedup> dedup(TenantId tenant, std::string_view id) = 0;
+  virtual bool has_dead_letter(const DeadLetterKey& key) = 0;
+
+  /// Entries of the lane with place > after, in order.
+  virtual std::vector<LaneEntry> lane_entries(const LaneKey& lane, std::optional<LanePlace> after,
+                                              std::size_t limit) = 0;
+  /// The first lane that has entries and whose key is > after.
+  virtual std::optional<LaneKey> next_lane(const std::optional<LaneKey>& after) = 0;
+  /// Messages with seq > after, in order of acceptance.
+  virtual std::vector<std::shared_ptr<const Message>> messages_after(Seq after, std::size_t limit) = 0;
+  virtual Seq last_seq() = 0;
+
+  virtual std::vector<PutExpiry> expiries_until(Moment now, std::size_t limit) = 0;
+  virtual std::optional<Meta> meta() = 0;
+  virtual std::vector<Tenant> tenants() = 0;
+  virtual std::vector<Queue> queues() = 0;
+  virtual std::vector<FlowKey> flow_keys() = 0;
+  virtual std::vector<std::pair<TenantId, Counters>> counters() = 0;
+
+  // ---- for listings, on edge threads ----
+
+  /// Dead letters of the tenant; `after` exclusive, in the direction asked for.
+  virtual std::vector<DeadLetterKey> dead_letters(TenantId tenant, std::optional<DeadLetterKey> after,
+                                                  bool latest_first, std::size_t limit) = 0;
+  /// Event batches of the tenant with time in [from, to], starting after (exclusive) the batch
+  /// `after`, in the direction asked for.
+  virtual std::vector<AppendEvents> events(TenantId tenant, Moment from, Moment to,
+                                           std::optional<std::pair<Moment, std::uint64_t>> after,
+                                           bool latest_first, std::size_t limit) = 0;
+};
+
+}  // namespace hk::core

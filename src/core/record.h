@@ -1,0 +1,185 @@
+/// What is stored beside messages. Numbers of enums are on disk: never change or reuse one.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/message.h"
+
+namespace hk::core {
+
+enum class Status : std::uint8_t {
+  pending = 1,
+  running = 2,
+  succeeded = 3,
+  failed = 4,  ///< in the dead-letter queue, or removed from it and waiting for its retention
+  canceled = 5,
+};
+constexpr bool is_final(Status status) {
+  return status == Status::succeeded || status == Status::failed || status == Status::canceled;
+}
+
+/// (epoch, attempt) only grows for a message: a receiver can refuse the lower one.
+struct Fence {
+  std::uint32_t epoch = 0;    ///< of the partition: one more at each start
+  std::uint32_t attempt = 0;  ///< 1, 2, …
+  friend auto operator<=>(const Fence&, const Fence&) = default;
+};
+
+/// One request on the wire and how it ended.
+struct Attempt {
+  Fence fence{};
+  Moment started_at{};
+  Moment ended_at{};
+  int response_status = 0;   ///< 0: no answer came
+  std::string error{};       ///< "" = none; else why it counts as failed
+  std::vector<Header> response_headers{};
+  std::string response_body{};  ///< the first bytes, bounded by Limits::response_bytes_kept
+  std::array<std::uint8_t, 8> span_id{};
+  friend bool operator==(const Attempt&, const Attempt&) = default;
+};
+
+/// The small record that changes. A message without one is as it was accepted: pending, no attempts,
+/// due at not_before.
+struct MessageState {
+  Status status = Status::pending;
+  std::uint32_t attempts = 0;  ///< finished ones
+  Moment due{};                ///< of the next attempt, while not final
+  bool cancel_requested = false;
+  Moment cancel_requested_at{};
+  Moment finished_at{};        ///< when it became final
+  Moment expires_at{never};    ///< when a final message may be purged
+  bool in_dlq = false;
+  std::optional<Attempt> last{};  ///< earlier ones are in the attempts table, under (seq, number)
+  friend bool operator==(const MessageState&, const MessageState&) = default;
+};
+
+/// Lanes are what messages wait in. Messages with a queue keep the order of acceptance within
+/// (queue, group); all others wait by due time, a lane per destination host, so that a host that hangs
+/// holds up nobody else.
+struct LaneKey {
+  TenantId tenant{};
+  std::string queue{};
+  std::string group{};
+  std::string flow_key{};
+  std::string host{};
+  friend auto operator<=>(const LaneKey&, const LaneKey&) = default;
+  [[nodiscard]] bool ordered() const { return !queue.empty(); }
+};
+LaneKey lane_of(const Message& message);
+
+/// Where a message stands in its lane: due time first (always 0 in an ordered lane), then acceptance.
+struct LanePlace {
+  Moment due{};
+  Seq seq{};
+  friend auto operator<=>(const LanePlace&, const LanePlace&) = default;
+};
+/// The index entry at a LanePlace: what a lane must know of a message without reading it.
+struct LaneEntry {
+  LanePlace place{};
+  Moment not_before{};
+  std::uint32_t attempts = 0;
+  bool started = false;           ///< ordered lanes: it holds one of the lane's slots
+  bool cancel_requested = false;
+  friend bool operator==(const LaneEntry&, const LaneEntry&) = default;
+};
+
+struct Dedup {
+  MessageId first{};
+  Moment expires_at{};
+  friend bool operator==(const Dedup&, const Dedup&) = default;
+};
+
+/// A dead letter's public id is "<failed_at ms>-<seq>"; this is its place in the tenant's list.
+struct DeadLetterKey {
+  TenantId tenant{};
+  Moment failed_at{};
+  Seq seq{};
+  friend auto operator<=>(const DeadLetterKey&, const DeadLetterKey&) = default;
+};
+
+enum class EventKind : std::uint8_t {
+  created = 1,
+  active = 2,
+  error = 3,
+  retry = 4,
+  delivered = 5,
+  failed = 6,
+  cancel_requested = 7,
+  canceled = 8,
+};
+
+/// The log holds references: everything else about an event is in the message, its state and its
+/// attempts, so that writing it costs next to nothing.
+struct EventRef {
+  Seq seq{};
+  EventKind kind{};
+  std::uint32_t attempt = 0;
+  friend bool operator==(const EventRef&, const EventRef&) = default;
+};
+
+struct Queue {
+  TenantId tenant{};
+  std::string name{};
+  std::uint32_t parallelism = 1;
+  bool paused = false;
+  Moment created_at{};
+  Moment updated_at{};
+  friend bool operator==(const Queue&, const Queue&) = default;
+};
+
+/// 0 = no limit. The window is stored too: a restart must not hand out a rate twice.
+struct FlowKey {
+  TenantId tenant{};
+  std::string key{};
+  std::uint32_t parallelism = 0;
+  std::uint32_t rate = 0;
+  Millis period{1000};
+  bool paused = false;
+  bool pinned_parallelism = false;
+  bool pinned_rate = false;
+  Moment window_start{};
+  std::uint32_t window_count = 0;
+  friend bool operator==(const FlowKey&, const FlowKey&) = default;
+};
+
+/// Credentials are opaque here: digests and sealed keys that security/ made.
+struct Tenant {
+  TenantId id{};
+  std::string name{};
+  std::vector<std::string> token_digests{};
+  std::string sealed_current_key{};
+  std::string sealed_next_key{};
+  Moment created_at{};
+  friend bool operator==(const Tenant&, const Tenant&) = default;
+};
+
+/// Conservation: accepted = pending + succeeded + failed + canceled at every commit, where failed
+/// counts every message that ever failed. `expired` counts those purged by retention (a subset).
+struct Counters {
+  std::uint64_t accepted = 0;
+  std::uint64_t deduplicated = 0;
+  std::uint64_t pending = 0;  ///< waiting or running
+  std::uint64_t succeeded = 0;
+  std::uint64_t failed = 0;
+  std::uint64_t canceled = 0;
+  std::uint64_t dead_letters = 0;  ///< in the DLQ now
+  std::uint64_t attempts = 0;
+  std::uint64_t purged = 0;
+  friend bool operator==(const Counters&, const Counters&) = default;
+  [[nodiscard]] bool conserved() const { return accepted == pending + succeeded + failed + canceled; }
+};
+
+struct Meta {
+  std::uint32_t format = 1;
+  std::uint32_t epoch = 0;
+  /// Every unfinished message with seq <= indexed_up_to has an index entry in its lane.
+  Seq indexed_up_to{};
+  Moment time{};  ///< partition time never runs backwards, not across restarts either
+  friend bool operator==(const Meta&, const Meta&) = default;
+};
+
+}  // namespace hk::core

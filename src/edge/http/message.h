@@ -1,0 +1,54 @@
+/// A request as an adapter sees it and the response it gives: plain data, checked by the strict layer
+/// before anybody sees it (strict.h). Header names keep their spelling; look-ups ignore case.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace hk::http {
+
+struct Field {
+  std::string name{};
+  std::string value{};
+};
+
+/// ASCII, case-insensitive.
+bool equals_ignoring_case(std::string_view a, std::string_view b);
+
+struct Request {
+  std::string method{};
+  std::string target{};  ///< raw, as on the wire: no decoding, no normalising
+  std::vector<Field> fields{};
+  std::string body{};
+  std::string peer{};  ///< IP address of the client
+  bool keep_alive = true;
+
+  /// The first field of that name, or nullopt.
+  [[nodiscard]] std::optional<std::string_view> header(std::string_view name) const;
+  /// The target up to '?'.
+  [[nodiscard]] std::string_view path() const;
+  /// Behind '?', or "".
+  [[nodiscard]] std::string_view query() const;
+};
+
+struct Response {
+  int status = 200;
+  std::string body{};
+  std::string content_type{"application/json"};
+  std::vector<Field> fields{};  ///< further ones; Content-Length, Connection, Date are the server's
+  bool close = false;           ///< end the connection after it
+};
+
+/// REQUIRES: a status of RFC 9110. "" for an unknown one.
+std::string_view reason_phrase(int status);
+
+/// "%41" → "A"; nullopt when malformed. '+' is left alone.
+std::optional<std::string> percent_decode(std::string_view text);
+/// Pairs of a query string or form body in order, percent-decoded ('+' = space); nullopt when malformed.
+std::optional<std::vector<std::pair<std::string, std::string>>> parse_query(std::string_view query);
+
+}  // namespace hk::http

@@ -1,0 +1,53 @@
+/// The one door to the core for adapters and delivery. Commands go in from any thread; a reply comes
+/// back on the mailbox's thread, and only after everything the command decided is durable.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "core/command.h"
+#include "core/reader.h"
+
+namespace hk::engine {
+
+using Done = std::move_only_function<void(core::Reply)>;
+
+struct Finished {
+  Done done{};
+  core::Reply reply{};
+};
+
+/// Where replies are handed over, many at a time. Called from the sync thread: implementations pass
+/// the vector on to their own thread with one wake-up.
+class Mailbox {
+ public:
+  Mailbox() = default;
+  Mailbox(const Mailbox&) = delete;
+  Mailbox& operator=(const Mailbox&) = delete;
+  virtual ~Mailbox() = default;
+  virtual void deliver(std::vector<Finished> finished) = 0;
+};
+
+struct Submission {
+  core::Command command{};
+  Done done{};                 ///< may be empty: nobody waits
+  Mailbox* mailbox = nullptr;  ///< outlives the engine; null only if done is empty
+};
+
+class Submitter {
+ public:
+  Submitter() = default;
+  Submitter(const Submitter&) = delete;
+  Submitter& operator=(const Submitter&) = delete;
+  virtual ~Submitter() = default;
+
+  /// Takes all of them in order, or as many as the inbox has room for: those it cannot take are left
+  /// in `batch` (nothing of them was done: answer `unavailable` with Retry-After). Never blocks.
+  virtual void submit(std::vector<Submission>& batch) = 0;
+
+  /// A view of what is durable, for reads on any thread: contains every write already acknowledged.
+  virtual std::shared_ptr<core::Reader> durable_view() = 0;
+};
+
+}  // namespace hk::engine
