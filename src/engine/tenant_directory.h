@@ -1,0 +1,51 @@
+/// Who may do what: tokens and signing keys of every tenant, in memory, for edge and delivery threads.
+/// Tokens are known by keyed digests only; signing keys are opened with the master key when a tenant is
+/// loaded. Reads are lock-free copies of a pointer; writes come from start-up and the sync thread.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "base/secret.h"
+#include "core/record.h"
+
+namespace hk::security {
+class MasterKey;
+}
+
+namespace hk::engine {
+
+class TenantDirectory {
+ public:
+  struct Entry {
+    core::TenantId id{};
+    std::string name{};
+    std::vector<std::string> token_digests{};
+    Secret current_key{};
+    Secret next_key{};
+  };
+
+  explicit TenantDirectory(const security::MasterKey& master_key);
+  ~TenantDirectory();
+  TenantDirectory(const TenantDirectory&) = delete;
+  TenantDirectory& operator=(const TenantDirectory&) = delete;
+
+  /// corruption: its keys cannot be opened with this master key.
+  Result<void> put(const core::Tenant& tenant);
+  /// The tenant whose token this is, or null; equal work for known and unknown tokens.
+  [[nodiscard]] std::shared_ptr<const Entry> authenticate(std::string_view token) const;
+  [[nodiscard]] std::shared_ptr<const Entry> find(core::TenantId id) const;
+  [[nodiscard]] std::vector<std::shared_ptr<const Entry>> all() const;
+
+ private:
+  struct Table;
+  const security::MasterKey& master_key_;
+  std::mutex writing_;
+  std::shared_ptr<const Table> table_;  ///< std::atomic_load / std::atomic_store only
+};
+
+}  // namespace hk::engine

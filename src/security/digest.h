@@ -1,0 +1,38 @@
+/// Hashes, MACs and comparisons. Thin and allocation-free over OpenSSL; algorithms are fetched once.
+/// Callable from any thread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+namespace hk::security {
+
+using Digest256 = std::array<std::uint8_t, 32>;
+
+Digest256 sha256(std::string_view bytes);
+
+/// Incremental; finish() may be called once.
+class Sha256 {
+ public:
+  Sha256();
+  ~Sha256();
+  Sha256(Sha256&&) noexcept;
+  Sha256& operator=(Sha256&&) noexcept;
+  void update(std::string_view bytes);
+  Digest256 finish();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+Digest256 hmac_sha256(std::string_view key, std::string_view bytes);
+
+/// True when equal; the time taken depends on the sizes only.
+bool constant_time_equal(std::string_view a, std::string_view b);
+
+std::uint32_t crc32c(std::string_view bytes, std::uint32_t seed = 0);
+
+}  // namespace hk::security

@@ -1,0 +1,17 @@
+/// Text forms of bytes.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace hk::security {
+
+std::string hex(std::string_view bytes);
+std::optional<std::string> unhex(std::string_view text);
+std::string base64(std::string_view bytes);  ///< standard alphabet, padded
+std::optional<std::string> unbase64(std::string_view text);
+std::string base64url(std::string_view bytes);  ///< RFC 4648 §5, not padded
+std::optional<std::string> unbase64url(std::string_view text);
+
+}  // namespace hk::security
