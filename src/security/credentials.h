@@ -1,5 +1,6 @@
-/// Tokens, signing keys and the master key. The master key comes from the environment or a 0600 file and
-/// never from the store; from it are derived the pepper of token digests and the keys that seal secrets.
+/// Tokens, signing keys and the master key. The master key comes from the environment or a 0600
+/// file and never from the store; from it are derived the pepper of token digests and the keys that
+/// seal secrets.
 #pragma once
 
 #include <array>
@@ -17,8 +18,9 @@ class MasterKey {
  public:
   /// 32 random bytes as 64 hex digits (anything else: invalid_argument, saying so).
   static Result<MasterKey> from_hex(const Secret& hex);
-  /// Reads the file; creates it (0600, synced with its directory) when absent and `create`. Refuses a
-  /// file that others can read.
+  /// Reads the file; creates it (0600, synced with its directory) when absent and `create`. Refuses
+  /// a file that others can read. not_found, permission_denied, invalid_argument (not a key),
+  /// unavailable.
   static Result<MasterKey> from_file(const std::string& path, bool create);
 
   /// Keyed digest under which a token is stored and looked up; 32 bytes.
@@ -36,8 +38,12 @@ class MasterKey {
   Secret pepper_;
 };
 
-/// "hk_<kind>_" + 43 base64url characters of 32 random bytes + a 6-character checksum for secret scanners.
+/// "hk_<kind>_" + 43 base64url characters of 32 random bytes + a 6-character checksum for secret
+/// scanners.
 Secret make_token(std::string_view kind);
+/// True for a text of the shape that make_token() gives, with the right checksum: says nothing
+/// about whether the token is known, only that it was not mistyped or cut.
+bool looks_like_token(std::string_view text);
 /// "sig_" + 28 letters and digits.
 Secret make_signing_key();
 

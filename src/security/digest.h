@@ -1,5 +1,5 @@
-/// Hashes, MACs and comparisons. Thin and allocation-free over OpenSSL; algorithms are fetched once.
-/// Callable from any thread.
+/// Hashes, MACs and comparisons. Thin and allocation-free over OpenSSL; algorithms are fetched
+/// once. Callable from any thread.
 #pragma once
 
 #include <array>
@@ -33,6 +33,12 @@ Digest256 hmac_sha256(std::string_view key, std::string_view bytes);
 /// True when equal; the time taken depends on the sizes only.
 bool constant_time_equal(std::string_view a, std::string_view b);
 
+/// crc32c(b, crc32c(a)) is the checksum of a followed by b.
 std::uint32_t crc32c(std::string_view bytes, std::uint32_t seed = 0);
+
+namespace detail {
+/// What crc32c() does where the processor has no instruction for it.
+std::uint32_t crc32c_portable(std::string_view bytes, std::uint32_t seed = 0);
+}  // namespace detail
 
 }  // namespace hk::security

@@ -1,4 +1,6 @@
-/// Text forms of bytes.
+/// Text forms of bytes. The decoders are strict, so that one value has one text: no white space,
+/// exact padding, no stray bits in the last character (hex may be of either case). Callable from
+/// any thread.
 #pragma once
 
 #include <optional>

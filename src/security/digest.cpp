@@ -1,0 +1,116 @@
+#include "security/digest.h"
+
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+
+#include <cstring>
+
+#include "base/assert.h"
+
+namespace hk::security {
+namespace {
+
+constexpr std::size_t block_bytes = 64;
+
+// OpenSSL 3 looks an algorithm up by name at every implicit fetch, which costs more than hashing a
+// small message. Fetched once and kept for the life of the process.
+const EVP_MD* sha256_algorithm() {
+  static const EVP_MD* const algorithm = [] {
+    EVP_MD* fetched = EVP_MD_fetch(nullptr, "SHA256", nullptr);
+    HK_ASSERT(fetched != nullptr);
+    return fetched;
+  }();
+  return algorithm;
+}
+
+struct FreeContext {
+  void operator()(EVP_MD_CTX* context) const { EVP_MD_CTX_free(context); }
+};
+using Context = std::unique_ptr<EVP_MD_CTX, FreeContext>;
+
+Context new_context() {
+  Context context(EVP_MD_CTX_new());
+  HK_ASSERT(context != nullptr);
+  return context;
+}
+
+// The one-shot functions use a context of their thread, so that they allocate nothing.
+EVP_MD_CTX* thread_context() {
+  thread_local const Context context = new_context();
+  return context.get();
+}
+
+void begin(EVP_MD_CTX* context) {
+  HK_ASSERT(EVP_DigestInit_ex2(context, sha256_algorithm(), nullptr) == 1);
+}
+
+void add(EVP_MD_CTX* context, const void* bytes, std::size_t count) {
+  HK_ASSERT(EVP_DigestUpdate(context, bytes, count) == 1);
+}
+
+Digest256 end(EVP_MD_CTX* context) {
+  Digest256 digest;
+  unsigned int size = 0;
+  HK_ASSERT(EVP_DigestFinal_ex(context, digest.data(), &size) == 1);
+  HK_ASSERT(size == digest.size());
+  return digest;
+}
+
+}  // namespace
+
+Digest256 sha256(std::string_view bytes) {
+  EVP_MD_CTX* const context = thread_context();
+  begin(context);
+  add(context, bytes.data(), bytes.size());
+  return end(context);
+}
+
+struct Sha256::Impl {
+  Context context = new_context();
+};
+
+Sha256::Sha256() : impl_(std::make_unique<Impl>()) { begin(impl_->context.get()); }
+Sha256::~Sha256() = default;
+Sha256::Sha256(Sha256&&) noexcept = default;
+Sha256& Sha256::operator=(Sha256&&) noexcept = default;
+
+void Sha256::update(std::string_view bytes) {
+  add(impl_->context.get(), bytes.data(), bytes.size());
+}
+
+Digest256 Sha256::finish() { return end(impl_->context.get()); }
+
+// RFC 2104 over the context of the thread: EVP_MAC would look SHA-256 up again at every new key.
+Digest256 hmac_sha256(std::string_view key, std::string_view bytes) {
+  std::array<std::uint8_t, block_bytes> block{};
+  if (key.size() > block_bytes) {
+    const Digest256 shorter = sha256(key);
+    std::memcpy(block.data(), shorter.data(), shorter.size());
+  } else if (!key.empty()) {
+    std::memcpy(block.data(), key.data(), key.size());
+  }
+
+  EVP_MD_CTX* const context = thread_context();
+  for (auto& byte : block) {
+    byte ^= 0x36U;
+  }
+  begin(context);
+  add(context, block.data(), block.size());
+  add(context, bytes.data(), bytes.size());
+  const Digest256 inner = end(context);
+
+  for (auto& byte : block) {
+    byte ^= 0x36U ^ 0x5cU;
+  }
+  begin(context);
+  add(context, block.data(), block.size());
+  add(context, inner.data(), inner.size());
+  OPENSSL_cleanse(block.data(), block.size());
+  return end(context);
+}
+
+bool constant_time_equal(std::string_view a, std::string_view b) {
+  return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
+}
+
+}  // namespace hk::security
