@@ -1,0 +1,332 @@
+/// An HTTP load generator: one thread, epoll, N keep-alive connections. Prints one line of JSON.
+///
+///   load --url http://127.0.0.1:8080/v2/publish/http://127.0.0.1:9000/hook
+///        --connections 64 --seconds 5 --warmup 1 --header 'Authorization: Bearer …'
+///
+/// Closed loop: a connection sends its next request when the answer is there. With --rate R it is
+/// an open loop: request i is meant for start + i/R and its latency counts from then, whether or
+/// not a connection was free (no coordinated omission). Every body is unique: see write_stamp.
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+
+#include <csignal>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "wire.h"
+
+namespace hk::bench {
+namespace {
+
+struct Options {
+  std::string method{"POST"};
+  std::string target{};  ///< behind the authority, raw
+  std::string authority{};
+  std::uint16_t port = 0;
+  std::size_t connections = 64;
+  double seconds = 5;
+  double warmup = 1;
+  std::int64_t rate = 0;  ///< per second; 0 = closed loop
+  std::size_t body_bytes = 256;
+  std::vector<std::string> headers{};
+};
+
+Options parse_options(int argc, char** argv) {
+  Options options;
+  std::string url;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view flag = argv[i];
+    if (i + 1 == argc) {
+      die("load: " + std::string(flag) + " needs a value");
+    }
+    const std::string value = argv[++i];
+    if (flag == "--url") {
+      url = value;
+    } else if (flag == "--connections") {
+      options.connections = static_cast<std::size_t>(to_number(value, flag));
+    } else if (flag == "--seconds") {
+      options.seconds = std::strtod(value.c_str(), nullptr);
+    } else if (flag == "--warmup") {
+      options.warmup = std::strtod(value.c_str(), nullptr);
+    } else if (flag == "--rate") {
+      options.rate = to_number(value, flag);
+    } else if (flag == "--body-bytes") {
+      options.body_bytes = static_cast<std::size_t>(to_number(value, flag));
+    } else if (flag == "--method") {
+      options.method = value;
+    } else if (flag == "--header") {
+      options.headers.push_back(value);
+    } else {
+      die("load: unknown flag " + std::string(flag));
+    }
+  }
+  const std::string prefix = "http://127.0.0.1:";
+  const std::size_t slash = url.find('/', prefix.size());
+  if (!url.starts_with(prefix) || slash == std::string::npos || options.connections == 0 ||
+      options.body_bytes < stamp_bytes) {
+    die("load: --url must be http://127.0.0.1:PORT/…, --connections at least 1, --body-bytes at "
+        "least 40");
+  }
+  options.authority = url.substr(7, slash - 7);
+  options.port = static_cast<std::uint16_t>(
+      to_number(std::string_view(url).substr(prefix.size(), slash - prefix.size()), "--url"));
+  options.target = url.substr(slash);
+  return options;
+}
+
+struct Connection {
+  int fd = -1;
+  bool busy = false;
+  bool wants_write = false;
+  std::string request{};
+  std::size_t written = 0;
+  std::string in{};
+  std::int64_t meant_ns = 0;  ///< when the running request was to be sent
+};
+
+class Load {
+ public:
+  explicit Load(Options options)
+      : options_(std::move(options)), epoll_(epoll_create1(EPOLL_CLOEXEC)) {
+    std::string head = options_.method + " " + options_.target +
+                       " HTTP/1.1\r\nHost: " + options_.authority + "\r\n";
+    for (const std::string& header : options_.headers) {
+      head += header + "\r\n";
+    }
+    head += "Content-Type: text/plain\r\nContent-Length: " + std::to_string(options_.body_bytes) +
+            "\r\n\r\n";
+    stamp_at_ = head.size();
+    connections_.resize(options_.connections);
+    for (Connection& connection : connections_) {
+      connection.request = head + std::string(options_.body_bytes, '.');
+      open(connection);
+    }
+  }
+
+  void run() {
+    start_ns_ = now_ns();
+    from_ns_ = start_ns_ + static_cast<std::int64_t>(options_.warmup * 1e9);
+    until_ns_ = from_ns_ + static_cast<std::int64_t>(options_.seconds * 1e9);
+    if (options_.rate > 0) {
+      start_timer();
+    } else {
+      for (Connection& connection : connections_) {
+        send_next(connection, now_ns());
+      }
+    }
+    // Requests on the wire at the end are waited for: whether they were taken must be known.
+    const std::int64_t give_up_ns = until_ns_ + 10'000'000'000;
+    epoll_event events[512];
+    while (now_ns() < until_ns_ || (in_flight_ > 0 && now_ns() < give_up_ns)) {
+      const int count = epoll_wait(epoll_, events, 512, 50);
+      for (int i = 0; i < count; ++i) {
+        if (events[i].data.ptr == nullptr) {
+          on_timer();
+        } else {
+          on_ready(*static_cast<Connection*>(events[i].data.ptr));
+        }
+      }
+    }
+    unanswered_ += in_flight_;
+  }
+
+  void print() const {
+    std::printf(
+        "{\"requests\":%llu,\"seconds\":%.3f,\"rps\":%.1f,%s,\"errors\":%llu,\"non_2xx\":%llu,"
+        "\"sent_total\":%llu,\"ok_total\":%llu,\"created_total\":%llu,\"unanswered\":%llu,\"late\":"
+        "%zu,"
+        "\"from_ns\":%lld,\"until_ns\":%lld,\"first_bad_answer\":%d}\n",
+        ull(requests_), options_.seconds, static_cast<double>(requests_) / options_.seconds,
+        latencies_.json().c_str(), ull(errors_), ull(non_2xx_), ull(sent_), ull(ok_), ull(created_),
+        ull(unanswered_), waiting_.size(), static_cast<long long>(from_ns_),
+        static_cast<long long>(until_ns_), first_bad_status_);
+  }
+
+ private:
+  static unsigned long long ull(std::uint64_t value) { return value; }
+
+  void open(Connection& connection) {
+    connection.fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const sockaddr_in address = loopback(options_.port);
+    // A blocking connect: on loopback it is the listener's queue, and it happens before the clock
+    // runs.
+    if (connect(connection.fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+      die("load: cannot connect to " + options_.authority + ": " + std::strerror(errno));
+    }
+    no_delay(connection.fd);
+    fcntl(connection.fd, F_SETFL, O_NONBLOCK);
+    connection.wants_write = false;
+    connection.in.clear();
+    epoll_event event{.events = EPOLLIN, .data = {.ptr = &connection}};
+    epoll_ctl(epoll_, EPOLL_CTL_ADD, connection.fd, &event);
+  }
+
+  void start_timer() {
+    timer_ = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+    epoll_event event{.events = EPOLLIN, .data = {.ptr = nullptr}};
+    epoll_ctl(epoll_, EPOLL_CTL_ADD, timer_, &event);
+    arm_timer();
+  }
+  [[nodiscard]] std::int64_t meant(std::uint64_t number) const {
+    return start_ns_ + static_cast<std::int64_t>(static_cast<double>(number) * 1e9 /
+                                                 static_cast<double>(options_.rate));
+  }
+  void arm_timer() {
+    const std::int64_t at = meant(planned_);
+    itimerspec when{};
+    when.it_value.tv_sec = at / 1'000'000'000;
+    when.it_value.tv_nsec = at % 1'000'000'000;
+    timerfd_settime(timer_, TFD_TIMER_ABSTIME, &when, nullptr);
+  }
+  void on_timer() {
+    std::uint64_t expirations = 0;
+    if (read(timer_, &expirations, sizeof expirations) < 0 && errno != EAGAIN) {
+      die("load: timer failed");
+    }
+    const std::int64_t now = now_ns();
+    while (meant(planned_) <= now && meant(planned_) < until_ns_) {
+      waiting_.push_back(meant(planned_++));
+    }
+    for (std::size_t i = 0; i < connections_.size() && !waiting_.empty(); ++i) {
+      next_ = (next_ + 1) % connections_.size();
+      if (!connections_[next_].busy) {
+        send_waiting(connections_[next_]);
+      }
+    }
+    if (meant(planned_) < until_ns_) {
+      arm_timer();
+    }
+  }
+  void send_waiting(Connection& connection) {
+    const std::int64_t at = waiting_.front();
+    waiting_.pop_front();
+    send_next(connection, at);
+  }
+
+  void send_next(Connection& connection, std::int64_t meant_ns) {
+    write_stamp(connection.request.data() + stamp_at_, sent_++, meant_ns);
+    connection.meant_ns = meant_ns;
+    connection.busy = true;
+    connection.written = 0;
+    ++in_flight_;
+    push(connection);
+  }
+
+  void push(Connection& connection) {
+    const std::string& request = connection.request;
+    const ssize_t sent = send(connection.fd, request.data() + connection.written,
+                              request.size() - connection.written, MSG_NOSIGNAL);
+    if (sent > 0) {
+      connection.written += static_cast<std::size_t>(sent);
+    } else if (sent < 0 && errno != EAGAIN) {
+      return;  // The read side sees the same and counts it.
+    }
+    const bool wants_write = connection.written < request.size();
+    if (wants_write != connection.wants_write) {
+      connection.wants_write = wants_write;
+      epoll_event event{.events = EPOLLIN | (wants_write ? EPOLLOUT : 0U),
+                        .data = {.ptr = &connection}};
+      epoll_ctl(epoll_, EPOLL_CTL_MOD, connection.fd, &event);
+    }
+  }
+
+  void on_ready(Connection& connection) {
+    if (connection.wants_write) {
+      push(connection);
+    }
+    char chunk[16 * 1024];
+    const ssize_t got = read(connection.fd, chunk, sizeof chunk);
+    if (got < 0 && errno == EAGAIN) {
+      return;
+    }
+    if (got <= 0) {
+      on_broken(connection);
+      return;
+    }
+    connection.in.append(chunk, static_cast<std::size_t>(got));
+    const auto response = parse_frame(connection.in);
+    if (!response) {
+      return;
+    }
+    on_answer(connection, *response);
+    connection.in.clear();  // One request at a time, so nothing follows.
+    go_on(connection);
+  }
+
+  void on_answer(Connection& connection, const Frame& response) {
+    const std::int64_t now = now_ns();
+    const int status = response.head.size() > 12 ? std::atoi(response.head.data() + 9) : 0;
+    const bool good = status >= 200 && status < 300;
+    ok_ += good ? 1 : 0;
+    created_ += status == 200 || status == 201 ? 1 : 0;
+    if (!good && first_bad_status_ == 0) {
+      first_bad_status_ = status;
+    }
+    // An open loop counts by when a request was meant, so that late answers are in the figures.
+    const std::int64_t counts_at = options_.rate > 0 ? connection.meant_ns : now;
+    if (counts_at >= from_ns_ && counts_at < until_ns_) {
+      ++requests_;
+      non_2xx_ += good ? 0 : 1;
+      latencies_.add(now - connection.meant_ns);
+    }
+    connection.busy = false;
+    --in_flight_;
+  }
+
+  void on_broken(Connection& connection) {
+    if (connection.busy) {
+      ++errors_;
+      ++unanswered_;
+      --in_flight_;
+      connection.busy = false;
+    }
+    close(connection.fd);
+    open(connection);
+    go_on(connection);
+  }
+
+  void go_on(Connection& connection) {
+    if (options_.rate > 0) {
+      if (!waiting_.empty()) {
+        send_waiting(connection);
+      }
+    } else if (const std::int64_t now = now_ns(); now < until_ns_) {
+      send_next(connection, now);
+    }
+  }
+
+  const Options options_;
+  const int epoll_;
+  int timer_ = -1;
+  std::size_t stamp_at_ = 0;
+  std::vector<Connection> connections_;
+  std::size_t next_ = 0;
+  std::deque<std::int64_t> waiting_;  ///< meant times that found no free connection
+  std::uint64_t planned_ = 0;
+  std::int64_t start_ns_ = 0;
+  std::int64_t from_ns_ = 0;   ///< measured from here …
+  std::int64_t until_ns_ = 0;  ///< … to here
+  std::uint64_t in_flight_ = 0;
+
+  std::uint64_t requests_ = 0;  ///< inside the measured time
+  std::uint64_t non_2xx_ = 0;
+  std::uint64_t errors_ = 0;
+  std::uint64_t sent_ = 0;  ///< these four: warm-up included
+  std::uint64_t ok_ = 0;
+  std::uint64_t created_ = 0;
+  std::uint64_t unanswered_ = 0;
+  int first_bad_status_ = 0;
+  Latencies latencies_;
+};
+
+}  // namespace
+}  // namespace hk::bench
+
+int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);
+  hk::bench::Load load(hk::bench::parse_options(argc, argv));
+  load.run();
+  load.print();
+}

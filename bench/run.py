@@ -1,0 +1,336 @@
+#!/usr/bin/env python3
+"""Measures the server against what this machine can do at most, and writes down both.
+
+Machines differ and are noisy, so no figure stands alone: publishes are a share of a bare epoll loop
+(floor.cpp), latencies a multiple of one fdatasync, all taken in the same run and in turns.
+A benchmark is not a test: the exit code is 0 whether or not a bar was reached.
+
+    python3 bench/run.py --build build/release [--quick]
+"""
+import argparse
+import datetime
+import http.client
+import json
+import os
+import platform
+import shutil
+import signal
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+# The credentials of --dev, public by design.
+DEV_TOKEN = "eyJVc2VySUQiOiJkZWZhdWx0VXNlciIsIlBhc3N3b3JkIjoiZGVmYXVsdFBhc3N3b3JkIn0="
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def get(port, path, timeout=30):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)
+    try:
+        connection.request("GET", path, headers={"Authorization": "Bearer " + DEV_TOKEN})
+        response = connection.getresponse()
+        return response.status, response.read()
+    finally:
+        connection.close()
+
+
+class Process:
+    """A child that is always ended, whatever happens to us."""
+
+    def __init__(self, command, **options):
+        self.child = subprocess.Popen(command, **options)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
+    def stop(self):
+        if self.child.poll() is None:
+            self.child.send_signal(signal.SIGTERM)
+            try:
+                self.child.wait(15)
+            except subprocess.TimeoutExpired:
+                self.child.kill()
+                self.child.wait()
+
+
+class Floor(Process):
+    def __init__(self, tools, *flags):
+        super().__init__([os.path.join(tools, "floor"), "--port", "0", *flags],
+                         stdout=subprocess.PIPE, text=True)
+        self.port = int(self.child.stdout.readline().split()[1])
+
+    def json(self, path):
+        return json.loads(get(self.port, path)[1])
+
+
+class Server(Process):
+    def __init__(self, binary, data):
+        self.port = free_port()
+        self.log = open(os.path.join(data, "log"), "wb")
+        super().__init__([binary, "serve", "--dev", "--data", os.path.join(data, "db"),
+                          "--listen", f"127.0.0.1:{self.port}"],
+                         stdout=self.log, stderr=subprocess.STDOUT)
+        self.started = time.monotonic()
+        while True:
+            try:
+                if get(self.port, "/readyz", 2)[0] < 300:
+                    break
+            except OSError:
+                pass
+            if self.child.poll() is not None or time.monotonic() - self.started > 30:
+                self.stop()
+                with open(self.log.name, errors="replace") as log:
+                    raise SystemExit(f"the server did not become ready:\n{log.read()[-3000:]}")
+            time.sleep(0.02)
+        self.ready_seconds = time.monotonic() - self.started
+
+    def publish_url(self, destination):
+        return f"http://127.0.0.1:{self.port}/v2/publish/{destination}"
+
+    def cpu_seconds(self):
+        with open(f"/proc/{self.child.pid}/stat") as f:
+            fields = f.read().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def rss_mib(self):
+        with open(f"/proc/{self.child.pid}/status") as f:
+            for line in f:
+                if line.startswith("VmRSS:"):
+                    return int(line.split()[1]) / 1024
+        return 0.0
+
+
+class Bench:
+    def __init__(self, arguments):
+        self.tools = os.path.join(arguments.build, "bench")
+        self.binary = arguments.binary or os.path.join(arguments.build, "hikyaku")
+        self.seconds = 1.5 if arguments.quick else 5
+        self.warmup = 0.5 if arguments.quick else 1
+        self.rounds = max(3, arguments.rounds)
+        self.sustained_seconds = 3 if arguments.quick else 10
+        self.latency_seconds = 4 if arguments.quick else 15
+        self.idle_seconds = 3 if arguments.quick else 10
+        self.data_root = arguments.data
+        self.rows = []
+        self.raw = {}
+
+    def data(self):
+        return tempfile.mkdtemp(prefix="hikyaku-bench-", dir=self.data_root)
+
+    def load(self, url, connections, seconds, *flags, warmup=None):
+        command = [os.path.join(self.tools, "load"), "--url", url, "--connections", str(connections),
+                   "--seconds", str(seconds), "--warmup", str(self.warmup if warmup is None else warmup),
+                   "--header", "Authorization: Bearer " + DEV_TOKEN, *flags]
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True,
+                              timeout=seconds + 60)
+        return json.loads(done.stdout)
+
+    def row(self, name, value, bar, reached, detail=""):
+        self.rows.append({"name": name, "value": value, "bar": bar, "reached": reached,
+                          "detail": detail})
+        print(f"  {name:<52} {value:<20} {bar:<12} {'reached' if reached else 'NOT reached':<12} {detail}",
+              flush=True)
+
+    # ---- (4) idle: first, while nothing has run ----
+    def idle(self, server):
+        time.sleep(1)
+        before, since = server.cpu_seconds(), time.monotonic()
+        time.sleep(self.idle_seconds)
+        cpu = 100 * (server.cpu_seconds() - before) / (time.monotonic() - since)
+        rss = server.rss_mib()
+        self.raw["idle"] = {"cpu_percent": cpu, "rss_mib": rss, "ready_seconds": server.ready_seconds}
+        self.row("idle CPU", f"{cpu:.2f} %", "< 1 %", cpu < 1)
+        self.row("idle memory", f"{rss:.1f} MiB", "< 64 MiB", rss < 64)
+
+    # ---- (1) durable publishes, in turns with the floor ----
+    def publish(self, name, server, destination, flags, bars):
+        with Floor(self.tools) as floor:
+            for connections, bar in bars:
+                runs = []
+                for _ in range(self.rounds):
+                    base = self.load(f"http://127.0.0.1:{floor.port}/v2/publish/{destination}",
+                                     connections, self.seconds, *flags)
+                    ours = self.load(server.publish_url(destination), connections, self.seconds, *flags)
+                    runs.append({"floor": base, "server": ours})
+                self.raw.setdefault("publish", {}).setdefault(name, {})[connections] = runs
+                ratio = statistics.median(r["server"]["rps"] / max(1, r["floor"]["rps"]) for r in runs)
+                rps = statistics.median(r["server"]["rps"] for r in runs)
+                base = statistics.median(r["floor"]["rps"] for r in runs)
+                p99 = statistics.median(r["server"]["p99_us"] for r in runs)
+                bad = sum(r["server"]["errors"] + r["server"]["non_2xx"] for r in runs)
+                self.row(f"publish 256 B, {name}, {connections} connections", f"{ratio:.2f} of the floor",
+                         f">= {bar}", ratio >= bar and bad == 0,
+                         f"{rps:,.0f}/s of {base:,.0f}/s, p99 {p99 / 1000:.1f} ms"
+                         + (f", {bad} BAD ANSWERS (first {runs[0]['server']['first_bad_answer']})" if bad else ""))
+
+    # ---- (2) publish -> delivered -> recorded ----
+    def received_between(self, stats, start, end):
+        """Arrivals per second in the whole buckets inside [start, end)."""
+        width, first = stats["bucket_ns"], stats["first_ns"]
+        inside = [count for i, count in enumerate(stats["buckets"])
+                  if first + i * width >= start and first + (i + 1) * width <= end]
+        return sum(inside) / (len(inside) * width / 1e9) if inside else 0.0
+
+    def drain(self, receiver, expected, since):
+        """Waits until every acknowledged message has arrived, or nothing has for ten seconds."""
+        seen, moved = -1, time.monotonic()
+        while True:
+            stats = receiver.json("/stats")
+            if stats["unique_ids"] != seen:
+                seen, moved = stats["unique_ids"], time.monotonic()
+            if seen >= expected or time.monotonic() - moved > 10:
+                return stats, max(0.0, (stats["last_ns"] - since) / 1e9)
+            time.sleep(0.05)
+
+    def sustained(self, connections, bar):
+        runs = []
+        for _ in range(self.rounds):
+            with Floor(self.tools) as floor:
+                base = self.load(f"http://127.0.0.1:{floor.port}/hook", connections, self.seconds)
+            data = self.data()
+            try:
+                with Floor(self.tools, "--receiver") as receiver, Server(self.binary, data) as server:
+                    hook = f"http://127.0.0.1:{receiver.port}/hook"
+                    ours = self.load(server.publish_url(hook), connections, self.sustained_seconds)
+                    stats, drain = self.drain(receiver, ours["created_total"], ours["until_ns"])
+                    received = self.received_between(stats, ours["from_ns"], ours["until_ns"])
+                    rss = server.rss_mib()
+            finally:
+                shutil.rmtree(data, ignore_errors=True)
+            runs.append({"floor": base, "publish": ours, "received_rps": received,
+                         "rps": min(ours["rps"], received), "drain_seconds": drain, "rss_mib": rss,
+                         "lost": max(0, ours["created_total"] - stats["unique_ids"]),
+                         "repeats": stats["repeats"]})
+        self.raw.setdefault("sustained", {})[connections] = runs
+        ratio = statistics.median(r["rps"] / max(1, r["floor"]["rps"]) for r in runs)
+        lost = sum(r["lost"] for r in runs)
+        bad = sum(r["publish"]["errors"] + r["publish"]["non_2xx"] for r in runs)
+        median = lambda key: statistics.median(r[key] for r in runs)
+        self.row(f"publish to delivered, {connections} connections", f"{ratio:.2f} of the floor",
+                 f">= {bar}", ratio >= bar and lost == 0 and bad == 0,
+                 f"{median('rps'):,.0f}/s (acknowledged "
+                 f"{statistics.median(r['publish']['rps'] for r in runs):,.0f}/s, received "
+                 f"{median('received_rps'):,.0f}/s), drained in {median('drain_seconds'):.2f} s, "
+                 f"{sum(r['repeats'] for r in runs)} repeats, {median('rss_mib'):.0f} MiB"
+                 + (f", {lost} LOST" if lost else "") + (f", {bad} BAD ANSWERS" if bad else ""))
+
+    # ---- (3) latency at a rate well below capacity ----
+    def probe(self, data):
+        done = subprocess.run([os.path.join(self.tools, "sync_probe"), "--dir", data, "--count", "300"],
+                              stdout=subprocess.PIPE, text=True, check=True)
+        return json.loads(done.stdout)
+
+    def latency(self):
+        runs = []
+        for _ in range(self.rounds):
+            data = self.data()
+            try:
+                with Floor(self.tools, "--receiver") as receiver, Server(self.binary, data) as server:
+                    url = server.publish_url(f"http://127.0.0.1:{receiver.port}/hook")
+                    self.load(url, 16, 1, "--rate", "500", warmup=0)
+                    time.sleep(0.5)
+                    before = self.probe(data)
+                    receiver.json("/reset")
+                    publish = self.load(url, 16, self.latency_seconds, "--rate", "500", warmup=0)
+                    self.drain(receiver, publish["created_total"], publish["until_ns"])
+                    seen = receiver.json("/latencies")
+                    after = self.probe(data)
+            finally:
+                shutil.rmtree(data, ignore_errors=True)
+            runs.append({"publish": publish, "seen": seen,
+                         "sync_p50_us": (before["p50_us"] + after["p50_us"]) / 2,
+                         "sync_p99_us": (before["p99_us"] + after["p99_us"]) / 2})
+        self.raw["latency"] = runs
+        sync = statistics.median(r["sync_p50_us"] for r in runs)
+        for name, syncs, slack in (("p50", 1, 1000), ("p99", 3, 5000)):
+            value = statistics.median(r["seen"][f"{name}_us"] for r in runs)
+            bound = statistics.median(syncs * r["sync_p50_us"] + slack for r in runs)
+            reached = statistics.median(
+                r["seen"][f"{name}_us"] - syncs * r["sync_p50_us"] - slack for r in runs) <= 0
+            self.row(f"publish to receiver at 500/s, {name}", f"{value / 1000:.2f} ms",
+                     f"<= {bound / 1000:.2f} ms", reached,
+                     f"{syncs} x fdatasync ({sync / 1000:.2f} ms) + {slack // 1000} ms; acknowledged in "
+                     f"{statistics.median(r['publish'][f'{name}_us'] for r in runs) / 1000:.2f} ms")
+
+    def run(self):
+        data = self.data()
+        try:
+            with Server(self.binary, data) as server:
+                self.idle(server)
+                # Due in an hour: nothing is delivered meanwhile.
+                self.publish("delayed", server, "http://127.0.0.1:9/hook",
+                             ["--header", "Upstash-Delay: 1h"], [(64, 0.35), (256, 0.5)])
+        finally:
+            shutil.rmtree(data, ignore_errors=True)
+        data = self.data()
+        try:
+            # Due at once, to a destination that takes requests and never answers.
+            with Floor(self.tools, "--hang") as hang, Server(self.binary, data) as server:
+                self.publish("due, stuck receiver", server, f"http://127.0.0.1:{hang.port}/hook",
+                             [], [(64, 0.35), (256, 0.5)])
+        finally:
+            shutil.rmtree(data, ignore_errors=True)
+        self.sustained(64, 0.15)
+        self.sustained(256, 0.15)
+        self.latency()
+
+
+def machine():
+    model = "unknown"
+    with open("/proc/cpuinfo") as f:
+        for line in f:
+            if line.startswith("model name"):
+                model = line.split(":", 1)[1].strip()
+                break
+    def git(*words):
+        done = subprocess.run(["git", "-C", ROOT, *words], stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, text=True)
+        return done.stdout.strip()
+    return {"cpu": model, "cores": os.cpu_count(), "kernel": platform.release(),
+            "load_average": os.getloadavg()[0], "commit": git("rev-parse", "HEAD"),
+            "changed_files": len(git("status", "--porcelain", "--untracked-files=no").splitlines())}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--build", default=os.path.join(ROOT, "build", "release"))
+    parser.add_argument("--binary", help="another server binary than BUILD/hikyaku")
+    parser.add_argument("--data", help="where data directories are made (default: the temp folder)")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--quick", action="store_true", help="shorter, noisier")
+    bench = Bench(parser.parse_args())
+    for needed in (os.path.join(bench.tools, "floor"), bench.binary):
+        if not os.path.exists(needed):
+            raise SystemExit(f"{needed} is missing: build it first (cmake --build BUILD)")
+
+    about = machine()
+    print(f"{about['cpu']}, {about['cores']} cores, Linux {about['kernel']}, commit "
+          f"{about['commit'][:12]}{' + changes' if about['changed_files'] else ''}\n", flush=True)
+    bench.run()
+    reached = sum(row["reached"] for row in bench.rows)
+    print(f"\n{reached} of {len(bench.rows)} bars reached")
+
+    results = os.path.join(ROOT, "bench", "results")
+    os.makedirs(results, exist_ok=True)
+    stamp = datetime.datetime.now(datetime.timezone.utc).strftime("%Y%m%dT%H%M%SZ")
+    path = os.path.join(results, stamp + ".json")
+    with open(path, "w") as f:
+        json.dump({"at": stamp, "machine": about, "rows": bench.rows, "raw": bench.raw}, f, indent=1)
+    print(f"written to {os.path.relpath(path)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
