@@ -1,0 +1,41 @@
+/// What may be put on the wire on a publisher's behalf. The same functions refuse it at publish
+/// time, with a text for the publisher, and check it again when the request is built. Pure; any
+/// thread. Depends on base alone.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace hk::delivery {
+
+constexpr std::size_t forwarded_fields_max = 64;
+constexpr std::size_t forwarded_bytes_max = 16 * 1024;  ///< names and values together
+
+/// invalid_argument: the name is not a token, or it is one that only we may set (framing,
+/// connection control, our own identity fields), or the value has bytes other than visible ASCII,
+/// space and tab.
+Result<void> safe_header(std::string_view name, std::string_view value);
+
+/// invalid_argument: not one of the methods a delivery may use.
+Result<void> safe_method(std::string_view method);
+
+/// Origin form, visible ASCII, no fragment: what parse_destination() makes of any URL it accepts.
+bool safe_target(std::string_view target);
+
+/// ASCII, case-insensitive.
+bool same_name(std::string_view a, std::string_view b);
+
+/// The forwarded fields of one message: each one safe, and all of them together within bounds.
+class ForwardedHeaders {
+ public:
+  /// invalid_argument as safe_header(); limit_exceeded: too many, or too large together.
+  Result<void> add(std::string_view name, std::string_view value);
+
+ private:
+  std::size_t fields_ = 0;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace hk::delivery

@@ -1,0 +1,169 @@
+#include "delivery/retry_after.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+#include "delivery/headers.h"
+
+namespace hk::delivery {
+namespace {
+
+constexpr Millis wait_max = std::chrono::hours(24);
+constexpr std::size_t value_bytes_max = 64;
+
+constexpr std::string_view names[] = {"Retry-After", "X-RateLimit-Reset",
+                                      "X-RateLimit-Reset-Requests", "X-RateLimit-Reset-Tokens"};
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// Digits with an optional fraction, taken off the front; nullopt leaves `text` alone.
+std::optional<double> take_decimal(std::string_view& text) {
+  std::size_t size = 0;
+  bool digits = false;
+  bool point = false;
+  for (; size < text.size(); ++size) {
+    if (is_digit(text[size])) {
+      digits = true;
+    } else if (text[size] == '.' && !point) {
+      point = true;
+    } else {
+      break;
+    }
+  }
+  if (!digits) {
+    return std::nullopt;
+  }
+  double value = 0;
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + size, value, std::chars_format::fixed);
+  if (error != std::errc{} || end != text.data() + size || !std::isfinite(value)) {
+    return std::nullopt;
+  }
+  text.remove_prefix(size);
+  return value;
+}
+
+std::optional<Millis> within_a_day(double millis) {
+  if (millis > static_cast<double>(wait_max.count())) {
+    return std::nullopt;
+  }
+  return Millis{static_cast<std::int64_t>(std::ceil(millis))};
+}
+
+std::optional<Millis> parse_duration(std::string_view text) {
+  struct Unit {
+    std::string_view name;
+    double millis;
+  };
+  // "ms" stands before "m": the longer name is tried first.
+  constexpr Unit units[] = {{"ns", 1e-6}, {"us", 1e-3}, {"\xc2\xb5s", 1e-3}, {"\xce\xbcs", 1e-3},
+                            {"ms", 1},    {"s", 1000},  {"m", 60'000},       {"h", 3'600'000}};
+  double sum = 0;
+  while (!text.empty()) {
+    const auto number = take_decimal(text);
+    if (!number) {
+      return std::nullopt;
+    }
+    const auto* unit =
+        std::ranges::find_if(units, [&](const Unit& one) { return text.starts_with(one.name); });
+    if (unit == std::end(units)) {
+      return std::nullopt;
+    }
+    text.remove_prefix(unit->name.size());
+    sum += *number * unit->millis;
+  }
+  return within_a_day(sum);
+}
+
+std::optional<int> digits_at(std::string_view text, std::size_t at, std::size_t count) {
+  int value = 0;
+  for (std::size_t i = at; i < at + count; ++i) {
+    if (!is_digit(text[i])) {
+      return std::nullopt;
+    }
+    value = value * 10 + (text[i] - '0');
+  }
+  return value;
+}
+
+/// "Sun, 27 Jun 2027 12:16:24 GMT", at these places exactly.
+std::optional<Moment> parse_date(std::string_view text) {
+  constexpr std::string_view days = "SunMonTueWedThuFriSat";
+  constexpr std::string_view months = "JanFebMarAprMayJunJulAugSepOctNovDec";
+  constexpr std::string_view shape = "aaa, dd aaa dddd dd:dd:dd GMT";
+  if (text.size() != shape.size()) {
+    return std::nullopt;
+  }
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    if (shape[i] != 'a' && shape[i] != 'd' && shape[i] != text[i]) {
+      return std::nullopt;
+    }
+  }
+  const std::size_t weekday = days.find(text.substr(0, 3));
+  const std::size_t month = months.find(text.substr(8, 3));
+  const auto day = digits_at(text, 5, 2);
+  const auto year = digits_at(text, 12, 4);
+  const auto hour = digits_at(text, 17, 2);
+  const auto minute = digits_at(text, 20, 2);
+  const auto second = digits_at(text, 23, 2);
+  if (weekday == std::string_view::npos || weekday % 3 != 0 || month == std::string_view::npos ||
+      month % 3 != 0 || !day || !year || !hour || !minute || !second || *hour > 23 ||
+      *minute > 59 || *second > 60) {
+    return std::nullopt;
+  }
+  const std::chrono::year_month_day date{std::chrono::year{*year},
+                                         std::chrono::month{static_cast<unsigned>(month / 3 + 1)},
+                                         std::chrono::day{static_cast<unsigned>(*day)}};
+  if (!date.ok()) {
+    return std::nullopt;
+  }
+  return std::chrono::sys_days{date} + std::chrono::hours{*hour} + std::chrono::minutes{*minute} +
+         std::chrono::seconds{*second};
+}
+
+}  // namespace
+
+std::optional<Millis> parse_retry_after(std::string_view value, Moment now) {
+  while (!value.empty() && (value.front() == ' ' || value.front() == '\t')) {
+    value.remove_prefix(1);
+  }
+  while (!value.empty() && (value.back() == ' ' || value.back() == '\t')) {
+    value.remove_suffix(1);
+  }
+  if (value.empty() || value.size() > value_bytes_max) {
+    return std::nullopt;
+  }
+
+  if (const auto date = parse_date(value)) {
+    const Millis wait = *date - now;
+    if (wait > wait_max) {
+      return std::nullopt;
+    }
+    return std::max(wait, Millis{0});
+  }
+  std::string_view rest = value;
+  if (const auto seconds = take_decimal(rest); seconds && rest.empty()) {
+    return within_a_day(*seconds * 1000);
+  }
+  return parse_duration(value);
+}
+
+bool RetryAfter::field(std::string_view name, std::string_view value, Moment now) {
+  for (int rank = 0; rank < 4; ++rank) {
+    if (!same_name(name, names[rank])) {
+      continue;
+    }
+    if (rank < rank_) {  // a repeated field: the first one counts
+      rank_ = rank;
+      wish_ = parse_retry_after(value, now);
+    }
+    return true;
+  }
+  return false;
+}
+
+}  // namespace hk::delivery
