@@ -1,0 +1,15 @@
+/// What operators and their tools ask: health, metrics, backups. Called on I/O threads through the
+/// route table.
+#pragma once
+
+#include "api/call.h"
+
+namespace hk::api::admin {
+
+void healthz(const Services& services, Call& call);
+void readyz(const Services& services, Call& call);
+void metrics(const Services& services, Call& call);
+/// POST {"directory": "…"}: 200 when the backup is complete. One at a time: 409 meanwhile.
+void backup(const Services& services, Call& call);
+
+}  // namespace hk::api::admin

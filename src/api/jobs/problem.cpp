@@ -1,0 +1,59 @@
+#include "api/jobs/problem.h"
+
+#include <utility>
+
+#include "api/json.h"
+#include "observe/log.h"
+
+namespace hk::api::jobs {
+
+int http_status(ErrorKind kind) {
+  switch (kind) {  // No default: a new kind must be answered here before it compiles.
+    case ErrorKind::invalid_argument: return 400;
+    case ErrorKind::unauthenticated: return 401;
+    case ErrorKind::permission_denied: return 403;
+    case ErrorKind::not_found: return 404;
+    case ErrorKind::conflict: return 409;
+    case ErrorKind::limit_exceeded: return 429;
+    case ErrorKind::unavailable:
+    case ErrorKind::unknown_outcome: return 503;
+    case ErrorKind::corruption:
+    case ErrorKind::internal: return 500;
+  }
+  std::unreachable();
+}
+
+http::Response problem(int status, std::string_view detail) {
+  http::Response response;
+  response.status = status;
+  response.content_type = "application/problem+json";
+  JsonWriter json(response.body);
+  json.begin_object();
+  json.field("type", "about:blank");
+  json.field("title", http::reason_phrase(status));
+  json.field("status", status);
+  json.field("detail", detail);
+  json.end_object();
+  return response;
+}
+
+http::Response problem(const Error& error) {
+  const int status = http_status(error.kind);
+  if (status == 500) {
+    observe::log(observe::Level::error, "api.internal_error", {{"error", error.message}});
+    return problem(status, "the server could not do this; its log says why");
+  }
+  http::Response response = problem(status, error.message);
+  if (error.kind == ErrorKind::unavailable || error.kind == ErrorKind::limit_exceeded) {
+    response.fields.push_back({"Retry-After", "1"});
+  }
+  if (error.kind == ErrorKind::unknown_outcome) {
+    response.fields.push_back({"Hikyaku-Outcome", "unknown"});
+  }
+  if (error.kind == ErrorKind::unauthenticated) {
+    response.fields.push_back({"WWW-Authenticate", "Bearer"});
+  }
+  return response;
+}
+
+}  // namespace hk::api::jobs

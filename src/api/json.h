@@ -1,0 +1,54 @@
+/// Writing JSON: appends to a string, escapes correctly and never builds a tree. Used by every
+/// answer; the publish answer calls append_json_string() alone. Pure functions, any thread.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace hk::api {
+
+/// Length of the well-formed UTF-8 sequence that `text` begins with; 0 if there is none.
+std::size_t utf8_sequence(std::string_view text);
+bool valid_utf8(std::string_view text);
+
+/// With the quotes. Bytes that are not UTF-8 become U+FFFD: what leaves is always valid JSON.
+void append_json_string(std::string& out, std::string_view text);
+
+/// Commas are its business; that begin and end match is the caller's.
+class JsonWriter {
+ public:
+  explicit JsonWriter(std::string& out) : out_(out) {}
+
+  void begin_object() { open('{'); }
+  void end_object() { close('}'); }
+  void begin_array() { open('['); }
+  void end_array() { close(']'); }
+
+  void key(std::string_view name);
+  void string(std::string_view text);
+  void number(std::int64_t value);
+  void boolean(bool value);
+  void null();
+
+  void field(std::string_view name, std::string_view text) { key(name), string(text); }
+  void field(std::string_view name, const char* text) { key(name), string(text); }
+  void field(std::string_view name, bool value) { key(name), boolean(value); }
+  template <std::integral Int>
+    requires(!std::same_as<Int, bool>)
+  void field(std::string_view name, Int value) {
+    key(name);
+    number(static_cast<std::int64_t>(value));
+  }
+
+ private:
+  void separate();
+  void open(char bracket);
+  void close(char bracket);
+
+  std::string& out_;
+  bool need_comma_ = false;
+};
+
+}  // namespace hk::api

@@ -1,0 +1,18 @@
+/// Reading JSON that came from outside: bounded in size and depth, errors as values. For .cpp files
+/// of this module only: it shows Boost.JSON. Any thread.
+#pragma once
+
+#include <boost/json.hpp>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace hk::api {
+
+inline constexpr std::size_t json_bytes_max = std::size_t{1024} * 1024;
+inline constexpr std::size_t json_depth_max = 16;
+
+/// invalid_argument: not JSON, not an object, too deep or too large.
+Result<boost::json::object> parse_json_object(std::string_view text);
+
+}  // namespace hk::api

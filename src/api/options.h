@@ -1,0 +1,50 @@
+/// What the adapters are told at start: limits, defaults, and the few things they must ask others
+/// for. main fills it in; constant afterwards. The callbacks are called on I/O threads and must not
+/// block.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+#include "base/secret.h"
+#include "base/time.h"
+
+namespace hk::api {
+
+struct Options {
+  std::size_t body_bytes_max = std::size_t{10} * 1024 * 1024;
+  std::size_t forward_fields_max = 64;
+  std::size_t forward_bytes_max = std::size_t{16} * 1024;
+  Millis dedup_window{600'000};
+  std::uint32_t retries_default = 3;
+  std::uint32_t retries_max = 1000;
+  Millis timeout_default{7'200'000};
+  Millis timeout_max{7'200'000};
+  std::optional<Millis> delay_max{};  ///< none: no limit of its own
+
+  std::size_t scanned_per_listing_max = 2'000;  ///< then the page ends with a cursor
+  std::size_t listing_bytes_max = std::size_t{16} * 1024 * 1024;
+
+  std::string durability{"local"};  ///< told with every accepted message
+
+  /// Why nothing is accepted at the moment (the disk is nearly full); nullopt: all is well.
+  std::function<std::optional<std::string>()> refuse_publishes{};
+  /// The destination gate of a URL ("scheme://host:port"), or why it is refused. REQUIRED.
+  std::function<Result<std::string>(std::string_view url)> check_destination{};
+  /// May this header be sent on a publisher's behalf? REQUIRED.
+  std::function<Result<void>(std::string_view name, std::string_view value)> check_header{};
+  std::function<Moment()> now{};  ///< empty: the system clock
+  std::function<bool()> ready{};  ///< empty: always
+
+  Secret admin_token{};  ///< empty: the admin API is closed
+  std::function<Result<void>(std::string directory)>
+      backup{};  ///< blocks; called through run_blocking
+  /// Runs it on some other thread, once, before the server's threads are gone.
+  std::function<void(std::move_only_function<void()>)> run_blocking{};
+};
+
+}  // namespace hk::api

@@ -1,0 +1,450 @@
+#include "api/qstash/publish_options.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "api/qstash/dedup.h"
+#include "api/text.h"
+#include "core/retry/expression.h"
+
+namespace hk::api::qstash {
+
+namespace {
+
+using http::equals_ignoring_case;
+
+constexpr std::string_view prefix = "upstash-";
+constexpr std::string_view forward_prefix = "forward-";
+constexpr std::size_t flow_key_bytes_max = 256;
+
+enum class Option : std::uint8_t {
+  method,
+  delay,
+  not_before,
+  retries,
+  retry_delay,
+  timeout,
+  callback,
+  failure_callback,
+  deduplication_id,
+  content_based,
+  label,
+  flow_key,
+  flow_value,
+  redact,
+  cron,
+  header_forward,
+  queue_name,
+  none,
+};
+constexpr std::size_t option_count = std::to_underlying(Option::none);
+
+constexpr std::array<std::string_view, option_count> option_names = {
+    "Method",
+    "Delay",
+    "Not-Before",
+    "Retries",
+    "Retry-Delay",
+    "Timeout",
+    "Callback",
+    "Failure-Callback",
+    "Deduplication-Id",
+    "Content-Based-Deduplication",
+    "Label",
+    "Flow-Control-Key",
+    "Flow-Control-Value",
+    "Redact-Fields",
+    "Cron",
+    "Header-Forward",
+    "Queue-Name",
+};
+
+/// `suffix` is what follows "Upstash-". Few names share a length, so at most three are compared.
+Option option_of(std::string_view suffix) {
+  for (std::size_t i = 0; i < option_count; ++i) {
+    if (option_names[i].size() == suffix.size() && equals_ignoring_case(option_names[i], suffix)) {
+      return static_cast<Option>(i);
+    }
+  }
+  return Option::none;
+}
+
+std::unexpected<Error> refused(Option option, std::string_view why) {
+  return fail(
+      ErrorKind::invalid_argument,
+      "Upstash-" + std::string(option_names[std::to_underlying(option)]) + ": " + std::string(why));
+}
+
+/// Of one connection, or answered by us: never passed on by Upstash-Header-Forward.
+bool stays_here(std::string_view name) {
+  constexpr std::array<std::string_view, 16> names = {
+      "authorization",
+      "host",
+      "content-length",
+      "connection",
+      "keep-alive",
+      "proxy-authenticate",
+      "proxy-authorization",
+      "proxy-connection",
+      "te",
+      "trailer",
+      "transfer-encoding",
+      "upgrade",
+      "expect",
+      "content-type",
+      "traceparent",
+      "tracestate",
+  };
+  return std::ranges::any_of(names,
+                             [&](std::string_view one) { return equals_ignoring_case(one, name); });
+}
+
+/// Everything found, before it is understood: the values stay in the request until they are taken.
+struct Given {
+  std::array<std::string*, option_count> values{};
+  std::string* content_type = nullptr;
+  std::vector<core::Header> forwards{};
+
+  [[nodiscard]] std::string* operator[](Option option) const {
+    return values[std::to_underlying(option)];
+  }
+};
+
+Result<void> collect_fields(std::vector<http::Field>& fields, Given& given) {
+  for (http::Field& field : fields) {
+    switch (field.name.empty() ? '\0' : field.name.front()) {
+      case 'u':
+      case 'U': {
+        if (!starts_with_ignoring_case(field.name, prefix)) {
+          break;
+        }
+        const std::string_view suffix = std::string_view(field.name).substr(prefix.size());
+        if (starts_with_ignoring_case(suffix, forward_prefix)) {
+          given.forwards.push_back(
+              {std::string(suffix.substr(forward_prefix.size())), std::move(field.value)});
+          break;
+        }
+        const Option option = option_of(suffix);
+        if (option == Option::none) {
+          break;
+        }
+        std::string*& slot = given.values[std::to_underlying(option)];
+        if (slot != nullptr) {
+          return refused(option, "the header is there twice; send it once");
+        }
+        slot = &field.value;
+        break;
+      }
+      case 'c':
+      case 'C':
+        if (given.content_type == nullptr && equals_ignoring_case(field.name, "content-type")) {
+          given.content_type = &field.value;
+        }
+        break;
+      default: break;
+    }
+  }
+  return {};
+}
+
+void collect_query(QueryOptions& query, Given& given) {
+  const std::size_t from_headers = given.forwards.size();
+  for (auto& [name, value] : query) {
+    if (name.starts_with(forward_prefix)) {
+      const std::string_view forwarded = std::string_view(name).substr(forward_prefix.size());
+      const bool in_headers = std::any_of(
+          given.forwards.begin(),
+          given.forwards.begin() + static_cast<std::ptrdiff_t>(from_headers),
+          [&](const core::Header& one) { return equals_ignoring_case(one.name, forwarded); });
+      if (!in_headers) {
+        given.forwards.push_back({std::string(forwarded), std::move(value)});
+      }
+      continue;
+    }
+    const Option option = option_of(name);
+    if (option != Option::none && given[option] == nullptr) {
+      given.values[std::to_underlying(option)] = &value;
+    }
+  }
+}
+
+/// Upstash-Header-Forward: every other header that may be passed on. One named in Connection is of
+/// the connection; what check_header refuses is left out, since the sender did not choose it one by
+/// one.
+void forward_all(const Options& options, const std::vector<http::Field>& fields, Given& given) {
+  std::vector<std::string> connection;
+  for (const http::Field& field : fields) {
+    if (equals_ignoring_case(field.name, "connection")) {
+      for (std::string& name : split_commas(field.value)) {
+        connection.push_back(std::move(name));
+      }
+    }
+  }
+  for (const http::Field& field : fields) {
+    const bool of_connection = std::ranges::any_of(
+        connection, [&](const std::string& one) { return equals_ignoring_case(one, field.name); });
+    if (!of_connection && !stays_here(field.name) &&
+        !starts_with_ignoring_case(field.name, prefix) &&
+        options.check_header(field.name, field.value)) {
+      given.forwards.push_back({field.name, field.value});
+    }
+  }
+}
+
+/// Content-Type first, then the forwarded ones; a forwarded Content-Type replaces the request's.
+Result<void> read_headers(const Options& options, Given& given, core::Message& message) {
+  const bool replaced = std::ranges::any_of(given.forwards, [](const core::Header& one) {
+    return equals_ignoring_case(one.name, "content-type");
+  });
+  message.headers.reserve(given.forwards.size() + 1);
+  if (given.content_type != nullptr && !replaced) {
+    message.headers.push_back({"Content-Type", std::move(*given.content_type)});
+  }
+  std::ranges::move(given.forwards, std::back_inserter(message.headers));
+
+  if (message.headers.size() > options.forward_fields_max) {
+    return fail(ErrorKind::invalid_argument, "too many forwarded headers: at most " +
+                                                 std::to_string(options.forward_fields_max));
+  }
+  std::size_t bytes = 0;
+  for (const core::Header& header : message.headers) {
+    bytes += header.name.size() + header.value.size();
+    if (Result<void> allowed = options.check_header(header.name, header.value); !allowed) {
+      return allowed;
+    }
+  }
+  if (bytes > options.forward_bytes_max) {
+    return fail(ErrorKind::invalid_argument, "forwarded headers are too large: at most " +
+                                                 std::to_string(options.forward_bytes_max) +
+                                                 " bytes");
+  }
+  return {};
+}
+
+Result<void> read_method(const Given& given, core::Message& message) {
+  std::string* const value = given[Option::method];
+  if (value == nullptr) {
+    return {};
+  }
+  for (const std::string_view known : {"POST", "GET", "PUT", "PATCH", "DELETE"}) {
+    if (equals_ignoring_case(*value, known)) {
+      message.method = known;
+      return {};
+    }
+  }
+  return refused(Option::method, "\"" + *value + "\" is none of GET, POST, PUT, PATCH, DELETE");
+}
+
+Result<void> read_times(const Options& options, Moment now, const Given& given,
+                        core::Message& message) {
+  message.not_before = now;
+  if (std::string* const value = given[Option::delay]) {
+    const Result<Millis> delay = parse_duration(*value);
+    if (!delay) {
+      return refused(Option::delay, delay.error().message);
+    }
+    message.not_before = now + *delay;
+  }
+  if (std::string* const value = given[Option::not_before]) {
+    const std::optional<std::uint64_t> seconds = parse_unsigned(*value);
+    if (!seconds ||
+        *seconds > static_cast<std::uint64_t>((to_ms(now) + duration_max.count()) / 1000)) {
+      return refused(Option::not_before, "\"" + *value + "\" is not a time in Unix seconds");
+    }
+    message.not_before = moment_from_ms(static_cast<std::int64_t>(*seconds) * 1000);
+  }
+  for (const Option option : {Option::not_before, Option::delay}) {
+    if (given[option] == nullptr) {
+      continue;
+    }
+    if (!message.queue.empty()) {
+      return refused(option,
+                     "a message in a queue cannot be delayed: its order is that of acceptance");
+    }
+    if (options.delay_max && message.not_before > now + *options.delay_max) {
+      return refused(option, "further away than this server allows (" +
+                                 std::to_string(options.delay_max->count() / 1000) + " s)");
+    }
+  }
+  return {};
+}
+
+Result<void> read_retries(const Options& options, const Given& given, core::Message& message) {
+  message.retry.retries_max = options.retries_default;
+  if (std::string* const value = given[Option::retries]) {
+    const std::optional<std::uint64_t> retries = parse_unsigned(*value);
+    if (!retries || *retries > options.retries_max) {
+      return refused(Option::retries, "\"" + *value + "\" is not a number from 0 to " +
+                                          std::to_string(options.retries_max));
+    }
+    message.retry.retries_max = static_cast<std::uint32_t>(*retries);
+  }
+  if (std::string* const value = given[Option::retry_delay]) {
+    const auto expression = core::parse_expression(*value);
+    if (!expression) {
+      return refused(Option::retry_delay, expression.error().message);
+    }
+    message.retry.delay = core::ExpressionDelay{std::move(*value)};
+  }
+  message.timeout = options.timeout_default;
+  if (std::string* const value = given[Option::timeout]) {
+    const Result<Millis> timeout = parse_duration(*value);
+    if (!timeout) {
+      return refused(Option::timeout, timeout.error().message);
+    }
+    if (*timeout <= Millis{0} || *timeout > options.timeout_max) {
+      return refused(Option::timeout, "it must be more than 0 and at most " +
+                                          std::to_string(options.timeout_max.count() / 1000) + "s");
+    }
+    message.timeout = *timeout;
+  }
+  return {};
+}
+
+Result<void> read_flow(const Given& given, core::Message& message,
+                       std::optional<core::FlowKey>& flow) {
+  std::string* const key = given[Option::flow_key];
+  std::string* const value = given[Option::flow_value];
+  if (key == nullptr) {
+    if (value != nullptr) {
+      return refused(Option::flow_value, "it needs Upstash-Flow-Control-Key beside it");
+    }
+    return {};
+  }
+  if (key->empty() || key->size() > flow_key_bytes_max) {
+    return refused(Option::flow_key, "it must have 1 to 256 bytes");
+  }
+  if (value == nullptr) {
+    return refused(Option::flow_key,
+                   "it needs Upstash-Flow-Control-Value beside it, like parallelism=3");
+  }
+  Result<core::FlowKey> parsed = parse_flow_value(message.tenant, *key, *value);
+  if (!parsed) {
+    return refused(Option::flow_value, parsed.error().message);
+  }
+  flow = std::move(*parsed);
+  message.flow_key = std::move(*key);
+  return {};
+}
+
+/// REQUIRES: everything the content hash covers is already in the message.
+Result<void> read_dedup(const Given& given, core::Message& message) {
+  bool by_content = false;
+  if (std::string* const value = given[Option::content_based]) {
+    const std::optional<bool> flag = parse_bool(*value);
+    if (!flag) {
+      return refused(Option::content_based, "\"" + *value + "\" is neither true nor false");
+    }
+    by_content = *flag;
+  }
+  if (std::string* const id = given[Option::deduplication_id]) {
+    if (id->empty()) {
+      return refused(Option::deduplication_id, "it must not be empty");
+    }
+    message.dedup_id = dedup_by_id(*id, message.url);
+  } else if (by_content) {
+    message.dedup_id = dedup_by_content(message);
+  }
+  return {};
+}
+
+Result<void> refuse_unsupported(const Given& given) {
+  for (const Option option : {Option::callback, Option::failure_callback}) {
+    if (given[option] != nullptr) {
+      return refused(option, "callbacks are not supported yet; nothing was accepted");
+    }
+  }
+  if (given[Option::cron] != nullptr) {
+    return refused(Option::cron, "schedules are not supported yet; nothing was accepted");
+  }
+  return {};
+}
+
+Result<void> read_rest(const Given& given, core::Message& message) {
+  if (std::string* const value = given[Option::queue_name];
+      value != nullptr && message.queue.empty()) {
+    if (!valid_name(*value)) {
+      return refused(Option::queue_name,
+                     "a queue's name has letters, digits, '.', '_' and '-' only");
+    }
+    message.queue = std::move(*value);
+  }
+  if (std::string* const value = given[Option::label]) {
+    message.labels = split_commas(*value);
+  }
+  if (std::string* const value = given[Option::redact]) {
+    Result<std::vector<std::string>> fields = parse_redact_fields(*value);
+    if (!fields) {
+      return refused(Option::redact, fields.error().message);
+    }
+    message.redact = std::move(*fields);
+  }
+  return {};
+}
+
+Result<bool> wants_all_headers(const Given& given) {
+  std::string* const value = given[Option::header_forward];
+  if (value == nullptr) {
+    return false;
+  }
+  const std::optional<bool> flag = parse_bool(*value);
+  if (!flag) {
+    return refused(Option::header_forward, "\"" + *value + "\" is neither true nor false");
+  }
+  return *flag;
+}
+
+}  // namespace
+
+Result<void> read_publish_options(const Options& options, Moment now,
+                                  std::vector<http::Field>& fields, QueryOptions&& query,
+                                  core::Message& message, std::optional<core::FlowKey>& flow) {
+  Given given;
+  if (auto ok = collect_fields(fields, given); !ok) {
+    return ok;
+  }
+  if (!query.empty()) {
+    collect_query(query, given);
+  }
+  if (auto ok = refuse_unsupported(given); !ok) {
+    return ok;
+  }
+  const Result<bool> all_headers = wants_all_headers(given);
+  if (!all_headers) {
+    return std::unexpected(all_headers.error());
+  }
+  if (*all_headers) {
+    forward_all(options, fields, given);
+  }
+  // read_rest before read_times: a queue's name decides whether a delay is allowed.
+  if (auto ok = read_headers(options, given, message); !ok) {
+    return ok;
+  }
+  if (auto ok = read_method(given, message); !ok) {
+    return ok;
+  }
+  if (auto ok = read_rest(given, message); !ok) {
+    return ok;
+  }
+  if (auto ok = read_times(options, now, given, message); !ok) {
+    return ok;
+  }
+  if (auto ok = read_retries(options, given, message); !ok) {
+    return ok;
+  }
+  if (auto ok = read_flow(given, message, flow); !ok) {
+    return ok;
+  }
+  return read_dedup(given, message);
+}
+
+bool is_option_header(std::string_view name) {
+  if (!starts_with_ignoring_case(name, prefix)) {
+    return false;
+  }
+  const std::string_view suffix = name.substr(prefix.size());
+  return starts_with_ignoring_case(suffix, forward_prefix) || option_of(suffix) != Option::none;
+}
+
+}  // namespace hk::api::qstash

@@ -1,0 +1,111 @@
+#include "api/service.h"
+
+#include <utility>
+
+#include "api/auth.h"
+#include "api/route.h"
+#include "api/surface.h"
+#include "base/assert.h"
+#include "security/credentials.h"
+#include "security/digest.h"
+
+namespace hk::api {
+
+namespace {
+
+/// Sets call.tenant on tenant routes.
+Result<void> authenticate(const Services& services, Access access, Call& call) {
+  switch (access) {
+    case Access::open: return {};
+    case Access::tenant: {
+      const std::string token = token_of(call.request);
+      if (!token.empty()) {
+        call.tenant = services.tenants.authenticate(token);
+      }
+      if (!call.tenant) {
+        return fail(ErrorKind::unauthenticated,
+                    "unauthorized: send a valid token as \"Authorization: Bearer <token>\"");
+      }
+      return {};
+    }
+    case Access::admin: {
+      const Secret& expected = services.options.admin_token;
+      if (expected.empty()) {
+        return fail(ErrorKind::permission_denied, "the admin API is closed: no admin token is set");
+      }
+      if (!security::constant_time_equal(token_of(call.request), expected.reveal())) {
+        return fail(ErrorKind::unauthenticated, "unauthorized: this needs the admin token");
+      }
+      return {};
+    }
+  }
+  std::unreachable();
+}
+
+void dispatch(const Services& services, Call& call) {
+  const std::string_view target = call.request.target;
+  const Found found = find_route(call.request.method, target);
+  if (found.route == nullptr) {
+    const Surface surface = surface_of(target);
+    if (found.allowed.empty()) {
+      call.answer(error_for(surface, 404, "there is nothing at this path"));
+      return;
+    }
+    http::Response response =
+        error_for(surface, 405, "method not allowed; this path takes " + found.allowed);
+    response.fields.push_back({"Allow", found.allowed});
+    call.answer(std::move(response));
+    return;
+  }
+  const Route& route = *found.route;
+  if (const Result<void> known = authenticate(services, route.access, call); !known) {
+    call.answer(error_for(route.surface, known.error()));
+    return;
+  }
+  if (!found.parts.param.empty()) {
+    std::optional<std::string> param = http::percent_decode(found.parts.param);
+    if (!param) {
+      call.answer(error_for(route.surface, 400, "the path's percent-encoding is broken"));
+      return;
+    }
+    call.param = std::move(*param);
+  }
+  call.rest = found.parts.rest;
+  answering(call.answer, route.surface, [&] { route.handler(services, call); });
+}
+
+}  // namespace
+
+Service::Service(engine::Submitter& submitter, const engine::TenantDirectory& tenants,
+                 observe::Metrics& metrics, Options options)
+    : options_(std::move(options)), services_{submitter, tenants, metrics, options_} {
+  HK_ASSERT(options_.check_destination);
+  HK_ASSERT(options_.check_header);
+}
+
+Service::~Service() = default;
+
+void Service::attach(const std::vector<http::IoThread*>& threads) {
+  for (http::IoThread* const thread : threads) {
+    batcher_of(*thread);
+  }
+}
+
+void Service::handle(http::Request&& request, http::Responder respond, http::IoThread& io) {
+  Call call{.request = request,
+            .answer = Answer(std::move(respond), services_.metrics),
+            .batcher = batcher_of(io)};
+  dispatch(services_, call);
+}
+
+Batcher& Service::batcher_of(http::IoThread& io) {
+  HK_ASSERT(io.index() < io_threads_max);
+  std::unique_ptr<Batcher>& slot = batchers_[io.index()];
+  if (!slot) {
+    slot =
+        std::make_unique<Batcher>(services_.submitter, io, std::make_unique<security::SystemRng>());
+  }
+  return *slot;
+}
+
+}  // namespace hk::api

@@ -1,0 +1,49 @@
+/// The HTTP API of the server: finds the route, authenticates and hands the request to its adapter.
+/// main makes one, gives handle() to the http::Server, and keeps it until the engine has ended (its
+/// batchers are the engine's mailboxes).
+/// Thread safety: handle() is called by every I/O thread at once; each has a batcher of its own.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "api/batcher.h"
+#include "api/call.h"
+#include "api/options.h"
+#include "edge/http/server.h"
+#include "engine/submitter.h"
+#include "engine/tenant_directory.h"
+
+namespace hk::api {
+
+class Service {
+ public:
+  static constexpr std::size_t io_threads_max = 256;
+
+  /// REQUIRES: options.check_destination and check_header are set; the references outlive the
+  /// service.
+  Service(engine::Submitter& submitter, const engine::TenantDirectory& tenants,
+          observe::Metrics& metrics, Options options);
+  ~Service();
+  Service(const Service&) = delete;
+  Service& operator=(const Service&) = delete;
+
+  /// Makes the batchers ahead of the first request. Optional: a thread without one gets it then.
+  /// REQUIRES: no request is being handled.
+  void attach(const std::vector<http::IoThread*>& threads);
+
+  /// The server's handler. Never blocks, never throws; answers every request exactly once.
+  void handle(http::Request&& request, http::Responder respond, http::IoThread& io);
+
+ private:
+  Batcher& batcher_of(http::IoThread& io);
+
+  // Constant after construction.
+  const Options options_;
+  const Services services_;
+  // Slot i is touched by I/O thread i alone.
+  std::array<std::unique_ptr<Batcher>, io_threads_max> batchers_;
+};
+
+}  // namespace hk::api

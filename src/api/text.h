@@ -1,0 +1,44 @@
+/// Small readings of text that several adapters share. Pure functions, any thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "base/time.h"
+
+namespace hk::api {
+
+/// Longer waits are refused: they are mistakes, and stored times must stay in their range.
+inline constexpr Millis duration_max{std::int64_t{100} * 365 * 86'400'000};
+
+/// One or more of <number><unit> with the units s, m, h, d ("1d10h30m", "1.5h"); a number alone is
+/// seconds. invalid_argument: anything else.
+Result<Millis> parse_duration(std::string_view text);
+
+/// Decimal digits only; nullopt for anything else, also for what does not fit.
+std::optional<std::uint64_t> parse_unsigned(std::string_view text);
+/// "true" or "false" in any case.
+std::optional<bool> parse_bool(std::string_view text);
+
+/// [A-Za-z0-9._-]+: queues, URL groups, schedules.
+bool valid_name(std::string_view text);
+
+/// Without leading and trailing spaces and tabs.
+std::string_view trim(std::string_view text);
+/// Parts between commas, trimmed; empty ones are left out.
+std::vector<std::string> split_commas(std::string_view text);
+
+std::string to_lower(std::string_view text);
+bool starts_with_ignoring_case(std::string_view text, std::string_view prefix);
+
+/// "content-type" -> "Content-Type".
+std::string canonical_header_name(std::string_view name);
+
+/// "2026-01-02T03:04:05.678Z".
+std::string rfc3339(Moment moment);
+
+}  // namespace hk::api
