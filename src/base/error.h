@@ -14,12 +14,12 @@ enum class ErrorKind : std::uint8_t {
   unauthenticated,    ///< who are you?
   permission_denied,  ///< known, but not allowed
   not_found,
-  conflict,           ///< it clashes with what is there
-  limit_exceeded,     ///< too much, too large, too often: later or less
-  unavailable,        ///< not now: the same request may succeed later; nothing was done
-  unknown_outcome,    ///< it may or may not have been done; look before repeating
-  corruption,         ///< stored data is not what was written
-  internal,           ///< our fault
+  conflict,         ///< it clashes with what is there
+  limit_exceeded,   ///< too much, too large, too often: later or less
+  unavailable,      ///< not now: the same request may succeed later; nothing was done
+  unknown_outcome,  ///< it may or may not have been done; look before repeating
+  corruption,       ///< stored data is not what was written
+  internal,         ///< our fault
 };
 
 struct Error {

@@ -23,5 +23,7 @@ class Id {
 
 template <class Tag, class Rep>
 struct std::hash<hk::Id<Tag, Rep>> {
-  std::size_t operator()(hk::Id<Tag, Rep> id) const noexcept { return std::hash<Rep>{}(id.value()); }
+  std::size_t operator()(hk::Id<Tag, Rep> id) const noexcept {
+    return std::hash<Rep>{}(id.value());
+  }
 };

@@ -44,7 +44,9 @@ class SeededRng final : public Rng {
   }
 
  private:
-  static std::uint64_t rotate(std::uint64_t x, unsigned by) { return (x << by) | (x >> (64U - by)); }
+  static std::uint64_t rotate(std::uint64_t x, unsigned by) {
+    return (x << by) | (x >> (64U - by));
+  }
   std::uint64_t state_[4] = {};
 };
 

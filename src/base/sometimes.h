@@ -27,9 +27,10 @@ class SometimesMark {
 
 }  // namespace hk
 
-/// At namespace scope of a .cpp: HK_SOMETIMES_DECLARE(lane_refilled); in the code: HK_SOMETIMES(lane_refilled);
-#define HK_SOMETIMES_DECLARE(name) \
-  namespace {                      \
+/// At namespace scope of a .cpp: HK_SOMETIMES_DECLARE(lane_refilled); in the code:
+/// HK_SOMETIMES(lane_refilled);
+#define HK_SOMETIMES_DECLARE(name)        \
+  namespace {                             \
   ::hk::SometimesMark name##_mark{#name}; \
   }
 #define HK_SOMETIMES(name) name##_mark.hit()

@@ -23,13 +23,14 @@ struct Publish {
   std::optional<FlowKey> flow{};
 };
 
-/// How a push attempt ended, as delivery/ saw it. Refused when its lease is no longer the current one.
+/// How a push attempt ended, as delivery/ saw it. Refused when its lease is no longer the current
+/// one.
 struct CompleteAttempt {
   MessageId id{};
   Fence fence{};
   Attempt attempt{};
   bool delivered = false;
-  bool give_up = false;  ///< the receiver said that no retry can help
+  bool give_up = false;                 ///< the receiver said that no retry can help
   std::optional<Millis> retry_after{};  ///< the receiver's own wish; replaces the policy's delay
 };
 
@@ -72,9 +73,9 @@ struct Inspect {
   MessageId id{};
 };
 
-using Command = std::variant<Publish, CompleteAttempt, CancelMessage, RetryDeadLetter,
-                             DeleteDeadLetterCommand, UpsertQueue, SetFlowKeyPaused, UpsertTenant,
-                             Inspect>;
+using Command =
+    std::variant<Publish, CompleteAttempt, CancelMessage, RetryDeadLetter, DeleteDeadLetterCommand,
+                 UpsertQueue, SetFlowKeyPaused, UpsertTenant, Inspect>;
 
 // ---- Replies ----
 
@@ -92,7 +93,8 @@ struct TenantStored {
 
 /// One reason why a waiting message does not run, and when that is expected to end.
 struct Hold {
-  std::string gate{};  ///< "delay", "retry", "queue_paused", "parallelism", "rate", "flow_paused", "order", …
+  std::string gate{};  ///< "delay", "retry", "queue_paused", "parallelism", "rate", "flow_paused",
+                       ///< "order", …
   std::string detail{};
   std::optional<Moment> opens_at{};
 };

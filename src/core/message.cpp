@@ -7,7 +7,8 @@ namespace hk::core {
 namespace {
 
 // In ASCII order, so that the texts of ids sort as the ids do.
-constexpr std::string_view alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+constexpr std::string_view alphabet =
+    "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 constexpr std::string_view prefix = "msg_";
 constexpr std::size_t digits = 11;  // 62^11 > 2^64
 

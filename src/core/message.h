@@ -21,8 +21,8 @@ using TenantId = Id<struct TenantTag, std::uint32_t>;
 using Seq = Id<struct SeqTag, std::uint64_t>;
 
 /// What a client knows a message by: its place, and random bits so that ids cannot be guessed.
-/// As text: "msg_" and 22 characters, ordered by time. The adapter's text form is reversible, so that
-/// no index from id to message has to be written.
+/// As text: "msg_" and 22 characters, ordered by time. The adapter's text form is reversible, so
+/// that no index from id to message has to be written.
 struct MessageId {
   Seq seq{};
   std::uint64_t nonce = 0;
@@ -46,7 +46,8 @@ struct Trace {
   friend bool operator==(const Trace&, const Trace&) = default;
 };
 
-/// Before retry n (1, 2, …): min(cap, first · factor^(n-1)), plus up to jitter_percent of it at random.
+/// Before retry n (1, 2, …): min(cap, first · factor^(n-1)), plus up to jitter_percent of it at
+/// random.
 struct ExponentialDelay {
   Millis first{12'183};  // QStash: e^(2.5·n) seconds, never shorter
   double factor = 12.182493960703473;
@@ -83,17 +84,19 @@ struct Message {
   std::string group{};     ///< order within (queue, group); "" = the queue's own order
   std::string flow_key{};  ///< "" = none
   std::string method{"POST"};
-  std::string url{};   ///< as published, byte for byte; "" = waits to be pulled
-  std::string host{};  ///< scheme://host:port of url in lower case: which destination gate it passes
+  std::string url{};  ///< as published, byte for byte; "" = waits to be pulled
+  std::string
+      host{};  ///< scheme://host:port of url in lower case: which destination gate it passes
   std::vector<Header> headers{};  ///< delivered on the sender's behalf, Content-Type included
   std::string body{};
   RetryPolicy retry{};
-  Millis timeout{};      ///< of one attempt
-  Moment not_before{};   ///< first due time; the core raises it to created_at
+  Millis timeout{};     ///< of one attempt
+  Moment not_before{};  ///< first due time; the core raises it to created_at
   std::vector<std::string> labels{};
   std::string caller_ip{};
   std::string dedup_id{};  ///< as given or computed; "" = none
   Trace trace{};
+  MessageId replay_of{};              ///< the dead letter that this is a retry of; seq 0 = none
   std::vector<std::string> redact{};  ///< "body", "header", "header:<lower-case name>"
 
   friend bool operator==(const Message&, const Message&) = default;

@@ -100,8 +100,8 @@ struct PutMeta {
 
 using Mutation =
     std::variant<PutMessage, PutState, PutAttempt, PutLaneEntry, DeleteLaneEntry, PutDedup,
-                 DeleteDedup, PutDeadLetter, DeleteDeadLetter, AppendEvents, PutExpiry, DeleteExpiry,
-                 PurgeMessage, PurgeEvents, PutQueue, DeleteQueue, PutFlowKey, DeleteFlowKey,
-                 PutTenant, PutCounters, PutMeta>;
+                 DeleteDedup, PutDeadLetter, DeleteDeadLetter, AppendEvents, PutExpiry,
+                 DeleteExpiry, PurgeMessage, PurgeEvents, PutQueue, DeleteQueue, PutFlowKey,
+                 DeleteFlowKey, PutTenant, PutCounters, PutMeta>;
 
 }  // namespace hk::core

@@ -1,7 +1,7 @@
-/// How the rules read what is stored: typed, by key, in bounded pieces. It shows every batch written
-/// so far (also those not yet synced); what the current batch has changed is the core's own to know.
-/// Implemented by store/typed_reader.h over any store. A broken record is reported by throwing
-/// CorruptRecord: nothing is decided on data that is not what was written.
+/// How the rules read what is stored: typed, by key, in bounded pieces. It shows every batch
+/// written so far (also those not yet synced); what the current batch has changed is the core's own
+/// to know. Implemented by store/typed_reader.h over any store. A broken record is reported by
+/// throwing CorruptRecord: nothing is decided on data that is not what was written.
 #pragma once
 
 #include <memory>
@@ -39,7 +39,8 @@ class Reader {
   /// The first lane that has entries and whose key is > after.
   virtual std::optional<LaneKey> next_lane(const std::optional<LaneKey>& after) = 0;
   /// Messages with seq > after, in order of acceptance.
-  virtual std::vector<std::shared_ptr<const Message>> messages_after(Seq after, std::size_t limit) = 0;
+  virtual std::vector<std::shared_ptr<const Message>> messages_after(Seq after,
+                                                                     std::size_t limit) = 0;
   virtual Seq last_seq() = 0;
 
   virtual std::vector<PutExpiry> expiries_until(Moment now, std::size_t limit) = 0;
@@ -52,7 +53,8 @@ class Reader {
   // ---- for listings, on edge threads ----
 
   /// Dead letters of the tenant; `after` exclusive, in the direction asked for.
-  virtual std::vector<DeadLetterKey> dead_letters(TenantId tenant, std::optional<DeadLetterKey> after,
+  virtual std::vector<DeadLetterKey> dead_letters(TenantId tenant,
+                                                  std::optional<DeadLetterKey> after,
                                                   bool latest_first, std::size_t limit) = 0;
   /// Event batches of the tenant with time in [from, to], starting after (exclusive) the batch
   /// `after`, in the direction asked for.

@@ -34,32 +34,33 @@ struct Attempt {
   Fence fence{};
   Moment started_at{};
   Moment ended_at{};
-  int response_status = 0;   ///< 0: no answer came
-  std::string error{};       ///< "" = none; else why it counts as failed
+  int response_status = 0;  ///< 0: no answer came
+  std::string error{};      ///< "" = none; else why it counts as failed
   std::vector<Header> response_headers{};
   std::string response_body{};  ///< the first bytes, bounded by Limits::response_bytes_kept
   std::array<std::uint8_t, 8> span_id{};
   friend bool operator==(const Attempt&, const Attempt&) = default;
 };
 
-/// The small record that changes. A message without one is as it was accepted: pending, no attempts,
-/// due at not_before.
+/// The small record that changes. A message without one is as it was accepted: pending, no
+/// attempts, due at not_before.
 struct MessageState {
   Status status = Status::pending;
   std::uint32_t attempts = 0;  ///< finished ones
   Moment due{};                ///< of the next attempt, while not final
   bool cancel_requested = false;
   Moment cancel_requested_at{};
-  Moment finished_at{};        ///< when it became final
-  Moment expires_at{never};    ///< when a final message may be purged
+  Moment finished_at{};      ///< when it became final
+  Moment expires_at{never};  ///< when a final message may be purged
   bool in_dlq = false;
   std::optional<Attempt> last{};  ///< earlier ones are in the attempts table, under (seq, number)
   friend bool operator==(const MessageState&, const MessageState&) = default;
 };
 
 /// Lanes are what messages wait in. Messages with a queue keep the order of acceptance within
-/// (queue, group); all others wait by due time, a lane per destination host, so that a host that hangs
-/// holds up nobody else.
+/// (queue, group), whatever their host and flow key: those parts of the key are empty. All others
+/// wait by due time, in a lane per flow key and destination host, so that a host that hangs holds
+/// up nobody else.
 struct LaneKey {
   TenantId tenant{};
   std::string queue{};
@@ -71,7 +72,8 @@ struct LaneKey {
 };
 LaneKey lane_of(const Message& message);
 
-/// Where a message stands in its lane: due time first (always 0 in an ordered lane), then acceptance.
+/// Where a message stands in its lane: due time first (always 0 in an ordered lane), then
+/// acceptance.
 struct LanePlace {
   Moment due{};
   Seq seq{};
@@ -82,7 +84,8 @@ struct LaneEntry {
   LanePlace place{};
   Moment not_before{};
   std::uint32_t attempts = 0;
-  bool started = false;           ///< ordered lanes: it holds one of the lane's slots
+  std::string flow_key{};  ///< ordered lanes only: others have it in their key
+  bool started = false;    ///< ordered lanes only: it holds one of the lane's slots
   bool cancel_requested = false;
   friend bool operator==(const LaneEntry&, const LaneEntry&) = default;
 };
@@ -170,7 +173,9 @@ struct Counters {
   std::uint64_t attempts = 0;
   std::uint64_t purged = 0;
   friend bool operator==(const Counters&, const Counters&) = default;
-  [[nodiscard]] bool conserved() const { return accepted == pending + succeeded + failed + canceled; }
+  [[nodiscard]] bool conserved() const {
+    return accepted == pending + succeeded + failed + canceled;
+  }
 };
 
 struct Meta {

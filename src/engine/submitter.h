@@ -1,5 +1,5 @@
-/// The one door to the core for adapters and delivery. Commands go in from any thread; a reply comes
-/// back on the mailbox's thread, and only after everything the command decided is durable.
+/// The one door to the core for adapters and delivery. Commands go in from any thread; a reply
+/// comes back on the mailbox's thread, and only after everything the command decided is durable.
 #pragma once
 
 #include <functional>
@@ -42,8 +42,9 @@ class Submitter {
   Submitter& operator=(const Submitter&) = delete;
   virtual ~Submitter() = default;
 
-  /// Takes all of them in order, or as many as the inbox has room for: those it cannot take are left
-  /// in `batch` (nothing of them was done: answer `unavailable` with Retry-After). Never blocks.
+  /// Takes all of them in order, or as many as the inbox has room for: those it cannot take are
+  /// left in `batch` (nothing of them was done: answer `unavailable` with Retry-After). Never
+  /// blocks.
   virtual void submit(std::vector<Submission>& batch) = 0;
 
   /// A view of what is durable, for reads on any thread: contains every write already acknowledged.

@@ -1,6 +1,7 @@
-/// Who may do what: tokens and signing keys of every tenant, in memory, for edge and delivery threads.
-/// Tokens are known by keyed digests only; signing keys are opened with the master key when a tenant is
-/// loaded. Reads are lock-free copies of a pointer; writes come from start-up and the sync thread.
+/// Who may do what: tokens and signing keys of every tenant, in memory, for edge and delivery
+/// threads. Tokens are known by keyed digests only; signing keys are opened with the master key
+/// when a tenant is loaded. Reads are lock-free copies of a pointer; writes come from start-up and
+/// the sync thread.
 #pragma once
 
 #include <memory>

@@ -18,9 +18,9 @@ struct Function {
   std::size_t arity_max;
 };
 constexpr std::array functions{
-    Function{"pow", 2, 2},   Function{"sqrt", 1, 1}, Function{"abs", 1, 1},
+    Function{"pow", 2, 2},   Function{"sqrt", 1, 1},  Function{"abs", 1, 1},
     Function{"exp", 1, 1},   Function{"floor", 1, 1}, Function{"ceil", 1, 1},
-    Function{"round", 1, 1}, Function{"min", 2, 16}, Function{"max", 2, 16},
+    Function{"round", 1, 1}, Function{"min", 2, 16},  Function{"max", 2, 16},
 };
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
@@ -52,10 +52,11 @@ class ExpressionParser {
   using Op = Expression::Op;
 
   static std::unexpected<Error> error(const std::string& what) {
-    return fail(ErrorKind::invalid_argument,
-                "retry delay expression " + what +
-                    "; allowed are numbers, retried, + - * / %, parentheses and pow sqrt abs exp floor "
-                    "ceil round min max, giving milliseconds");
+    return fail(
+        ErrorKind::invalid_argument,
+        "retry delay expression " + what +
+            "; allowed are numbers, retried, + - * / %, parentheses and pow sqrt abs exp floor "
+            "ceil round min max, giving milliseconds");
   }
 
   bool complain(std::string what) {
@@ -159,8 +160,8 @@ class ExpressionParser {
       ++at_;
     }
     double value = 0;
-    const auto [end, code] = std::from_chars(text_.data() + start, text_.data() + at_, value,
-                                             std::chars_format::fixed);
+    const auto [end, code] =
+        std::from_chars(text_.data() + start, text_.data() + at_, value, std::chars_format::fixed);
     if (code != std::errc{} || end != text_.data() + at_) {
       return complain("has a malformed number at position " + std::to_string(start + 1));
     }
@@ -214,7 +215,9 @@ class ExpressionParser {
   Expression result_;
 };
 
-Result<Expression> parse_expression(std::string_view text) { return ExpressionParser(text).parse(); }
+Result<Expression> parse_expression(std::string_view text) {
+  return ExpressionParser(text).parse();
+}
 
 Millis Expression::evaluate(std::uint32_t retried) const {
   std::array<double, expression_bytes_max + 1> stack{};

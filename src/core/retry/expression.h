@@ -1,6 +1,6 @@
 /// The arithmetic of `Upstash-Retry-Delay`: an expression over one variable, `retried`, that gives
-/// milliseconds. Parsed once when a message is accepted (to refuse a bad one) and again when a retry is
-/// planned. Bounded in length, depth and nodes; evaluation always ends.
+/// milliseconds. Parsed once when a message is accepted (to refuse a bad one) and again when a
+/// retry is planned. Bounded in length, depth and nodes; evaluation always ends.
 #pragma once
 
 #include <cstdint>
@@ -19,15 +19,30 @@ inline constexpr Millis retry_delay_max{86'400'000};
 /// In postfix order: evaluation is one pass over a stack.
 class Expression {
  public:
-  /// Clamped to 0 … one day; not-a-number counts as 0, infinity as one day. `retried` is the number of
-  /// retries made so far: 0 when the first one is planned.
+  /// Clamped to 0 … one day; not-a-number counts as 0, infinity as one day. `retried` is the number
+  /// of retries made so far: 0 when the first one is planned.
   [[nodiscard]] Millis evaluate(std::uint32_t retried) const;
 
  private:
   friend class ExpressionParser;
   enum class Op : std::uint8_t {
-    number, retried, add, subtract, multiply, divide, remainder, negate,
-    pow, sqrt, abs, exp, floor, ceil, round, min, max,
+    number,
+    retried,
+    add,
+    subtract,
+    multiply,
+    divide,
+    remainder,
+    negate,
+    pow,
+    sqrt,
+    abs,
+    exp,
+    floor,
+    ceil,
+    round,
+    min,
+    max,
   };
   struct Node {
     Op op = Op::number;

@@ -12,8 +12,8 @@ namespace {
 
 Millis exponential(const ExponentialDelay& delay, std::uint32_t retry, Rng& rng) {
   const auto cap = static_cast<double>(delay.cap.count());
-  const double raw =
-      static_cast<double>(delay.first.count()) * std::pow(delay.factor, static_cast<double>(retry - 1));
+  const double raw = static_cast<double>(delay.first.count()) *
+                     std::pow(delay.factor, static_cast<double>(retry - 1));
   // Negated comparisons, so that not-a-number and infinity end at the cap.
   const double bounded = !(raw < cap) ? cap : raw;
   auto wait = static_cast<std::uint64_t>(std::ceil(std::fmax(bounded, 0)));

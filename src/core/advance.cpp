@@ -1,0 +1,224 @@
+// What happens by itself: time passes, leases run out, lanes read on, old things go.
+#include <algorithm>
+
+#include "base/assert.h"
+#include "base/sometimes.h"
+#include "core/machine.h"
+
+HK_SOMETIMES_DECLARE(lease_ran_out)
+HK_SOMETIMES_DECLARE(lane_refilled)
+HK_SOMETIMES_DECLARE(young_message_indexed)
+HK_SOMETIMES_DECLARE(message_purged)
+HK_SOMETIMES_DECLARE(dead_letter_purged)
+HK_SOMETIMES_DECLARE(dedup_purged)
+HK_SOMETIMES_DECLARE(cancel_finished_after_restart)
+
+namespace hk::core {
+
+void Machine::advance() {
+  expire_leases();
+  scheduler_.advance(batch_.now());
+  purge_expired();
+  purge_events();
+  start_attempts();
+  index_young();
+}
+
+/// A lease that ran out is a failed attempt: whoever held it is taken for dead.
+void Machine::expire_leases() {
+  while (!leases_.empty() && leases_.begin()->first <= batch_.now()) {
+    HK_SOMETIMES(lease_ran_out);
+    Live* live = find_live(leases_.begin()->second);
+    HK_ASSERT(live != nullptr && live->leased);
+    Attempt attempt{.fence = live->fence,
+                    .started_at = live->started_at,
+                    .ended_at = batch_.now(),
+                    .error = "no outcome was reported within the lease"};
+    end_attempt(*live, std::move(attempt), false, false, std::nullopt);
+  }
+}
+
+void Machine::start_attempts() {
+  const Moment now = batch_.now();
+  for (std::size_t started = 0; started < limits_.starts_per_batch; ++started) {
+    Live* live = scheduler_.start_next(now);
+    if (live == nullptr) {
+      return;
+    }
+    const auto message = batch_.message(live->seq);
+    HK_ASSERT(message != nullptr);
+    HK_ASSERT(live->not_before <= now);
+    live->fence = Fence{meta_.epoch, live->attempts + 1};
+    live->started_at = now;
+    live->lease_until = now + message->timeout + limits_.lease_grace;
+    leases_.insert({live->lease_until, live->seq});
+    // The window of a rate must be durable before the start it counts: a restart must not grant it
+    // again.
+    if (!message->flow_key.empty()) {
+      const auto flow = flow_keys_.find({message->tenant, message->flow_key});
+      if (flow != flow_keys_.end() && flow->second.rate != 0) {
+        dirty_flow_keys_.insert(flow->first);
+      }
+    }
+    batch_.event(message->tenant, live->seq, EventKind::active, live->fence.attempt);
+
+    StartAttempt start{.id = message->id,
+                       .tenant = message->tenant,
+                       .fence = live->fence,
+                       .retried = live->attempts,
+                       .started_at = now,
+                       .lease_until = live->lease_until,
+                       .message = message};
+    const std::uint64_t span = rng_.next() | 1U;  // a span id must not be all zero
+    for (std::size_t i = 0; i < start.span_id.size(); ++i) {
+      start.span_id[i] = static_cast<std::uint8_t>(span >> (8 * i));
+    }
+    batch_.effect(std::move(start));
+  }
+}
+
+/// Messages that are still unfinished some time after their acceptance get their index entry. Most
+/// never need one: they are delivered before.
+void Machine::index_young() {
+  const Moment old_enough = batch_.now() - limits_.index_after;
+  for (std::size_t looked_at = 0; looked_at < limits_.index_per_batch && !young_.empty();
+       ++looked_at) {
+    const Young& oldest = young_.front();
+    if (oldest.accepted_at > old_enough) {
+      return;
+    }
+    if (Live* live = find_live(oldest.seq); live != nullptr && !live->indexed) {
+      HK_SOMETIMES(young_message_indexed);
+      index(*live);
+    }
+    HK_ASSERT(oldest.seq > meta_.indexed_up_to);
+    meta_.indexed_up_to = oldest.seq;
+    young_.pop_front();
+  }
+}
+
+void Machine::refill_lanes() {
+  for (Lane* lane : scheduler_.take_refills(limits_.refills_per_batch)) {
+    HK_SOMETIMES(lane_refilled);
+    read_lane(*lane);
+  }
+}
+
+/// REQUIRES: nothing was decided in this batch yet: the index must be as the window believes it to
+/// be.
+void Machine::read_lane(Lane& lane) {
+  const std::size_t limit = scheduler_.window_size();
+  const LanePlace after = lane.cursor;
+  const auto entries = batch_.reader().lane_entries(lane.key, after, limit);
+  LanePlace cursor = after;
+  std::vector<Live*> to_cancel;
+  for (const LaneEntry& entry : entries) {
+    cursor = entry.place;
+    if (find_live(entry.place.seq) != nullptr) {
+      continue;  // leased, or read before an eviction moved the cursor back
+    }
+    Live* live = remember(lane, entry);
+    if (entry.cancel_requested) {
+      to_cancel.push_back(live);
+    }
+  }
+  scheduler_.refilled(lane, entries.size() == limit, cursor, batch_.now());
+
+  // Cancelled while an attempt ran that a crash cut short: nobody will report, so it ends here.
+  for (Live* live : to_cancel) {
+    HK_SOMETIMES(cancel_finished_after_restart);
+    auto state = batch_.state(live->seq);
+    HK_ASSERT(state.has_value() && state->cancel_requested);
+    const Seq seq = live->seq;
+    const TenantId tenant = live->lane->key.tenant;
+    unindex(*live);
+    retire(seq, tenant, *state, Status::canceled);
+    batch_.put_state(seq, std::move(*state));
+    scheduler_.remove(*live, batch_.now());
+    forget(*live);
+  }
+}
+
+Live* Machine::remember(Lane& lane, const LaneEntry& entry) {
+  auto owned = std::make_unique<Live>();
+  Live& live = *owned;
+  live.seq = entry.place.seq;
+  live.lane = &lane;
+  live.place = entry.place;
+  live.not_before = entry.not_before;
+  live.attempts = entry.attempts;
+  live.cancel_requested = entry.cancel_requested;
+  live.indexed = true;
+  live_.emplace(live.seq, std::move(owned));
+  if (!entry.flow_key.empty()) {
+    scheduler_.use_flow_gate(live, entry.flow_key);
+  }
+  if (entry.started) {
+    scheduler_.hold_slot(live);
+  }
+  scheduler_.place_read(live, batch_.now());
+  return &live;
+}
+
+void Machine::purge_expired() {
+  const Moment now = batch_.now();
+  if (now < next_expiry_check_) {
+    return;
+  }
+  const auto due = batch_.reader().expiries_until(now, limits_.expiries_per_batch);
+  next_expiry_check_ = due.size() == limits_.expiries_per_batch ? now : now + limits_.expiry_poll;
+  for (const PutExpiry& record : due) {
+    // A number must not be used twice: the mark that remembers it is written with the purge at the
+    // latest.
+    const bool too_young = std::any_of(record.messages.begin(), record.messages.end(),
+                                       [this](Seq seq) { return seq > meta_.indexed_up_to; });
+    if (too_young) {
+      next_expiry_check_ = now + limits_.index_after;
+      return;
+    }
+    meta_wanted_ = true;
+    for (const Seq seq : record.messages) {
+      const auto state = batch_.state(seq);
+      // A dead letter that was retried or deleted meanwhile has a later record of its own.
+      if (!state || !is_final(state->status) || state->expires_at > now) {
+        continue;
+      }
+      const auto message = batch_.message(seq);
+      HK_ASSERT(message != nullptr);
+      HK_SOMETIMES(message_purged);
+      Counters& counts = counters(message->tenant);
+      if (state->in_dlq) {
+        HK_SOMETIMES(dead_letter_purged);
+        HK_ASSERT(counts.dead_letters > 0);
+        --counts.dead_letters;
+        batch_.delete_dead_letter({message->tenant, state->finished_at, seq});
+      }
+      ++counts.purged;
+      batch_.purge_message(seq, state->attempts > 1);
+    }
+    for (const auto& [tenant, id] : record.dedups) {
+      const auto dedup = batch_.dedup(tenant, id);
+      if (dedup && dedup->expires_at <= now) {
+        HK_SOMETIMES(dedup_purged);
+        batch_.delete_dedup(tenant, id);
+      }
+    }
+    batch_.put(DeleteExpiry{record.at, record.batch});
+  }
+}
+
+void Machine::purge_events() {
+  const Moment now = batch_.now();
+  if (now < next_event_purge_) {
+    return;
+  }
+  next_event_purge_ = now + limits_.event_purge_every;
+  const Moment before = now - limits_.retention_finished;
+  for (const auto& [id, tenant] : tenants_) {
+    if (before > tenant.created_at) {
+      batch_.put(PurgeEvents{id, before});
+    }
+  }
+}
+
+}  // namespace hk::core

@@ -1,0 +1,118 @@
+#include "core/batch.h"
+
+#include "base/assert.h"
+
+namespace hk::core {
+
+void Batch::begin(Moment now, std::uint64_t number, Reader& reader) {
+  HK_ASSERT(mutations_.empty() && effects_.empty() && events_.empty() && expiries_.empty());
+  HK_ASSERT(now >= now_);
+  HK_ASSERT(number > number_);
+  now_ = now;
+  number_ = number;
+  reader_ = &reader;
+}
+
+std::shared_ptr<const Message> Batch::message(Seq seq) {
+  if (const auto found = messages_.find(seq); found != messages_.end()) {
+    return found->second;
+  }
+  return reader_->message(seq);
+}
+
+std::optional<MessageState> Batch::state(Seq seq) {
+  if (const auto found = states_.find(seq); found != states_.end()) {
+    return found->second;
+  }
+  return reader_->state(seq);
+}
+
+std::optional<Dedup> Batch::dedup(TenantId tenant, const std::string& id) {
+  if (const auto found = dedups_.find({tenant, id}); found != dedups_.end()) {
+    return found->second;
+  }
+  return reader_->dedup(tenant, id);
+}
+
+bool Batch::has_dead_letter(const DeadLetterKey& key) {
+  if (const auto found = dead_letters_.find(key); found != dead_letters_.end()) {
+    return found->second;
+  }
+  return reader_->has_dead_letter(key);
+}
+
+void Batch::put_message(std::shared_ptr<const Message> message) {
+  messages_[message->id.seq] = message;
+  mutations_.emplace_back(PutMessage{std::move(message)});
+}
+
+void Batch::put_state(Seq seq, MessageState state) {
+  states_[seq] = state;
+  mutations_.emplace_back(PutState{seq, std::move(state)});
+}
+
+void Batch::put_dedup(TenantId tenant, const std::string& id, const Dedup& dedup) {
+  dedups_[{tenant, id}] = dedup;
+  mutations_.emplace_back(PutDedup{tenant, id, dedup});
+}
+
+void Batch::delete_dedup(TenantId tenant, const std::string& id) {
+  dedups_[{tenant, id}] = std::nullopt;
+  mutations_.emplace_back(DeleteDedup{tenant, id});
+}
+
+void Batch::put_dead_letter(const DeadLetterKey& key) {
+  dead_letters_[key] = true;
+  mutations_.emplace_back(PutDeadLetter{key});
+}
+
+void Batch::delete_dead_letter(const DeadLetterKey& key) {
+  dead_letters_[key] = false;
+  mutations_.emplace_back(DeleteDeadLetter{key});
+}
+
+void Batch::purge_message(Seq seq, bool has_attempts) {
+  messages_[seq] = nullptr;
+  states_[seq] = std::nullopt;
+  mutations_.emplace_back(PurgeMessage{seq, has_attempts});
+}
+
+void Batch::event(TenantId tenant, Seq seq, EventKind kind, std::uint32_t attempt) {
+  events_[tenant].push_back({seq, kind, attempt});
+}
+
+PutExpiry& Batch::expiry(Moment at) {
+  // Whole seconds, rounded up: nothing is forgotten early, and a batch writes few records.
+  const Moment rounded{std::chrono::ceil<std::chrono::seconds>(at.time_since_epoch())};
+  PutExpiry& record = expiries_[rounded];
+  record.at = rounded;
+  record.batch = number_;
+  return record;
+}
+
+void Batch::expire_message(Moment at, Seq seq) { expiry(at).messages.push_back(seq); }
+
+void Batch::expire_dedup(Moment at, TenantId tenant, const std::string& id) {
+  expiry(at).dedups.emplace_back(tenant, id);
+}
+
+Batch::Output Batch::take() {
+  for (auto& [tenant, events] : events_) {
+    mutations_.emplace_back(AppendEvents{tenant, now_, number_, std::move(events)});
+  }
+  for (auto& [at, record] : expiries_) {
+    mutations_.emplace_back(std::move(record));
+  }
+  Output output{std::move(mutations_), std::move(effects_)};
+  mutations_.clear();
+  effects_.clear();
+  events_.clear();
+  expiries_.clear();
+  messages_.clear();
+  states_.clear();
+  dedups_.clear();
+  dead_letters_.clear();
+  return output;
+}
+
+}  // namespace hk::core

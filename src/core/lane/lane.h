@@ -1,0 +1,75 @@
+/// Messages that wait, and where. A lane keeps a window of its next messages in memory; the rest is
+/// in the store's index and read when the window runs low, from where it stopped.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "core/lane/gate.h"
+#include "core/record.h"
+
+namespace hk::core {
+
+/// A message that is in memory: waiting in a window, waiting for its retry with a slot, or leased.
+struct Live {
+  Seq seq{};
+  Lane* lane = nullptr;
+  LanePlace place{};
+  Moment not_before{};
+  std::uint32_t attempts = 0;  ///< finished ones
+  Gate* flow = nullptr;        ///< ordered lanes: the message's own flow gate
+  bool indexed = false;        ///< has an entry in the store's lane index
+  bool started = false;        ///< ordered lanes: holds a slot from its first attempt to its end
+  bool leased = false;
+  bool cancel_requested = false;
+  Fence fence{};         ///< of the lease
+  Moment started_at{};   ///< of the lease
+  Moment lease_until{};  ///< of the lease
+};
+
+struct TenantLanes;
+
+struct Lane {
+  enum class Where : std::uint8_t {
+    idle,      ///< nothing can go: empty, or all slots taken and no retry planned
+    timed,     ///< its head is due later
+    parked,    ///< at a gate
+    runnable,  ///< in its tenant's round
+  };
+
+  LaneKey key{};
+  std::uint64_t serial = 0;
+  TenantLanes* tenant = nullptr;
+  std::vector<Gate*> gates{};
+
+  /// Waiting messages in order. INVARIANT: every waiting message of the lane whose place is <=
+  /// cursor is here; every other one has an index entry. Without `more` all of them are here.
+  std::map<LanePlace, Live*> window{};
+  bool more = false;
+  LanePlace cursor{};
+  bool refill_wanted = false;
+
+  /// Ordered lanes: messages between two attempts, by the time of the next; they keep their slots.
+  std::map<std::pair<Moment, Seq>, Live*> retrying{};
+  std::uint32_t slots_max = 0;  ///< 0: not ordered
+  std::uint32_t slots_used = 0;
+
+  std::uint32_t in_flight = 0;
+
+  Where where = Where::idle;
+  std::optional<Moment>
+      timer{};                ///< timed; also parked with a retry to come, which may pass elsewhere
+  Gate* parked_at = nullptr;  ///< where == parked
+  std::list<Lane*>::iterator parked_pos{};
+  Gate* turn_of = nullptr;  ///< the gate that woke it: the turn must be handed on
+
+  [[nodiscard]] bool ordered() const { return slots_max != 0; }
+  [[nodiscard]] bool empty() const {
+    return window.empty() && retrying.empty() && !more && in_flight == 0 && slots_used == 0;
+  }
+};
+
+}  // namespace hk::core

@@ -1,0 +1,541 @@
+#include "core/lane/scheduler.h"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "base/assert.h"
+#include "base/sometimes.h"
+
+HK_SOMETIMES_DECLARE(lane_window_evicted)
+HK_SOMETIMES_DECLARE(lane_parked_at_flow_gate)
+HK_SOMETIMES_DECLARE(lane_parked_at_destination_gate)
+HK_SOMETIMES_DECLARE(lane_parked_at_queue_gate)
+HK_SOMETIMES_DECLARE(turn_handed_on)
+HK_SOMETIMES_DECLARE(tenant_at_its_parallelism)
+
+namespace hk::core {
+
+namespace {
+
+void mix(std::size_t& hash, std::size_t value) {
+  hash ^= value + 0x9e3779b97f4a7c15ULL + (hash << 6U) + (hash >> 2U);
+}
+
+}  // namespace
+
+std::size_t Scheduler::KeyHash::operator()(const LaneKey& key) const {
+  std::size_t hash = key.tenant.value();
+  const std::hash<std::string> text;
+  mix(hash, text(key.queue));
+  mix(hash, text(key.group));
+  mix(hash, text(key.flow_key));
+  mix(hash, text(key.host));
+  return hash;
+}
+
+std::size_t Scheduler::GateHash::operator()(const GateId& id) const {
+  std::size_t hash = id.tenant.value() * 4 + static_cast<std::size_t>(id.kind);
+  mix(hash, std::hash<std::string>{}(id.name));
+  return hash;
+}
+
+std::size_t Scheduler::window_size() const {
+  const std::size_t share = limits_.window_budget / std::max<std::size_t>(lanes_.size(), 1);
+  return std::clamp(share, limits_.lane_window_min, limits_.lane_window_max);
+}
+
+TenantLanes& Scheduler::tenant(TenantId id) {
+  auto& slot = tenants_[id];
+  if (!slot) {
+    slot = std::make_unique<TenantLanes>();
+    slot->id = id;
+  }
+  return *slot;
+}
+
+const TenantLanes* Scheduler::find_tenant(TenantId id) const {
+  const auto found = tenants_.find(id);
+  return found == tenants_.end() ? nullptr : found->second.get();
+}
+
+Gate& Scheduler::gate(Gate::Kind kind, TenantId tenant_id, const std::string& name) {
+  auto& slot = gates_[GateId{kind, tenant_id, name}];
+  if (!slot) {
+    slot = std::make_unique<Gate>();
+    slot->kind = kind;
+    slot->serial = next_serial_++;
+    slot->name = name;
+    slot->tenant = tenant_id;
+    if (kind == Gate::Kind::destination) {
+      slot->parallelism = limits_.destination_parallelism;
+    }
+    gates_by_serial_[slot->serial] = slot.get();
+  }
+  return *slot;
+}
+
+Gate& Scheduler::flow_gate(TenantId tenant_id, const std::string& key) {
+  return gate(Gate::Kind::flow, tenant_id, key);
+}
+
+Gate& Scheduler::queue_gate(TenantId tenant_id, const std::string& queue) {
+  return gate(Gate::Kind::queue, tenant_id, queue);
+}
+
+void Scheduler::drop_gate_if_unused(Gate& unused) {
+  // Flow and queue gates carry settings; only destinations come and go.
+  if (unused.kind != Gate::Kind::destination || unused.users != 0) {
+    return;
+  }
+  HK_ASSERT(unused.in_use == 0);
+  HK_ASSERT(unused.parked.empty());
+  if (unused.timer) {
+    timers_.erase(Timer{*unused.timer, true, unused.serial});
+  }
+  gates_by_serial_.erase(unused.serial);
+  gates_.erase(GateId{unused.kind, unused.tenant, unused.name});
+}
+
+Lane* Scheduler::find_lane(const LaneKey& key) {
+  const auto found = lanes_.find(key);
+  return found == lanes_.end() ? nullptr : found->second.get();
+}
+
+Lane& Scheduler::lane(const LaneKey& key) {
+  auto& slot = lanes_[key];
+  if (slot) {
+    return *slot;
+  }
+  slot = std::make_unique<Lane>();
+  slot->key = key;
+  slot->serial = next_serial_++;
+  slot->tenant = &tenant(key.tenant);
+  if (key.ordered()) {
+    slot->slots_max = 1;
+    slot->gates.push_back(&queue_gate(key.tenant, key.queue));
+  } else {
+    if (!key.host.empty()) {
+      slot->gates.push_back(&gate(Gate::Kind::destination, key.tenant, key.host));
+    }
+    if (!key.flow_key.empty()) {
+      slot->gates.push_back(&flow_gate(key.tenant, key.flow_key));
+    }
+  }
+  for (Gate* used : slot->gates) {
+    ++used->users;
+  }
+  lanes_by_serial_[slot->serial] = slot.get();
+  return *slot;
+}
+
+void Scheduler::forget_if_empty(Lane& lane) {
+  if (!lane.empty() || lane.where != Lane::Where::idle || lane.refill_wanted) {
+    return;
+  }
+  HK_ASSERT(lane.turn_of == nullptr);
+  const std::vector<Gate*> gates = lane.gates;
+  lanes_by_serial_.erase(lane.serial);
+  const LaneKey key = lane.key;
+  lanes_.erase(key);
+  for (Gate* used : gates) {
+    --used->users;
+    drop_gate_if_unused(*used);
+  }
+}
+
+void Scheduler::use_flow_gate(Live& live, const std::string& key) {
+  HK_ASSERT(live.flow == nullptr);
+  HK_ASSERT(live.lane->ordered());
+  live.flow = &flow_gate(live.lane->key.tenant, key);
+  ++live.flow->users;
+}
+
+void Scheduler::unuse_flow_gate(Live& live) {
+  if (live.flow != nullptr) {
+    --live.flow->users;
+    live.flow = nullptr;
+  }
+}
+
+// ---- waiting ----
+
+Scheduler::Placed Scheduler::place(Live& live, Moment now) {
+  Lane& lane = *live.lane;
+  HK_ASSERT(!live.leased);
+  if (live.started) {
+    HK_ASSERT(lane.ordered());
+    lane.retrying.emplace(std::pair{live.not_before, live.seq}, &live);
+    ++waiting_;
+    settle(lane, now);
+    return {};
+  }
+  if (lane.more && live.place > lane.cursor) {
+    check_refill(lane);
+    return {.kept = false, .evicted = nullptr};
+  }
+
+  const auto [at, inserted] = lane.window.emplace(live.place, &live);
+  HK_ASSERT(inserted);
+  ++waiting_;
+  Placed placed;
+  if (lane.window.size() > window_size()) {
+    HK_SOMETIMES(lane_window_evicted);
+    const auto last = std::prev(lane.window.end());
+    placed.evicted = last->second;
+    lane.window.erase(last);
+    --waiting_;
+    lane.more = true;
+    lane.cursor = std::prev(lane.window.end())->first;
+    if (placed.evicted == &live) {
+      return {.kept = false, .evicted = nullptr};
+    }
+  }
+  // A lane that waits at a gate keeps its place there unless its head is new.
+  if (lane.where != Lane::Where::parked || lane.window.begin()->second == &live) {
+    settle(lane, now);
+  }
+  return placed;
+}
+
+void Scheduler::place_read(Live& live, Moment now) {
+  Lane& lane = *live.lane;
+  if (live.started) {
+    lane.retrying.emplace(std::pair{live.not_before, live.seq}, &live);
+  } else {
+    const auto [at, inserted] = lane.window.emplace(live.place, &live);
+    HK_ASSERT(inserted);
+  }
+  ++waiting_;
+  (void)now;
+}
+
+void Scheduler::remove(Live& live, Moment now) {
+  HK_ASSERT(!live.leased);
+  Lane& lane = *live.lane;
+  const std::size_t erased = live.started ? lane.retrying.erase({live.not_before, live.seq})
+                                          : lane.window.erase(live.place);
+  HK_ASSERT(erased == 1);
+  --waiting_;
+  if (live.started) {
+    HK_ASSERT(lane.slots_used > 0);
+    --lane.slots_used;
+    live.started = false;
+  }
+  settle(lane, now);
+}
+
+void Scheduler::hold_slot(Live& live) {
+  HK_ASSERT(live.lane->ordered());
+  live.started = true;
+  ++live.lane->slots_used;
+}
+
+void Scheduler::finish(Live& live, Moment now) {
+  Lane& lane = *live.lane;
+  HK_ASSERT(!live.leased);
+  if (live.started) {
+    HK_ASSERT(lane.slots_used > 0);
+    --lane.slots_used;
+    live.started = false;
+  }
+  settle(lane, now);
+}
+
+// ---- where a lane is ----
+
+Live* Scheduler::candidate(Lane& lane, Moment now, Moment& wake_at) {
+  wake_at = never;
+  if (!lane.retrying.empty()) {
+    Live* retry = lane.retrying.begin()->second;
+    if (retry->not_before <= now) {
+      return retry;
+    }
+    wake_at = retry->not_before;
+  }
+  if (lane.window.empty() || (lane.ordered() && lane.slots_used >= lane.slots_max)) {
+    return nullptr;
+  }
+  Live* head = lane.window.begin()->second;
+  if (head->not_before <= now) {
+    return head;
+  }
+  wake_at = std::min(wake_at, head->not_before);
+  return nullptr;
+}
+
+Gate* Scheduler::shut_gate(const Lane& lane, const Live& live, Moment now) const {
+  for (Gate* passed : lane.gates) {
+    // What a queue has begun goes on while it is paused.
+    if (passed->kind == Gate::Kind::queue && live.started) {
+      continue;
+    }
+    if (!passed->open(now)) {
+      return passed;
+    }
+  }
+  return live.flow != nullptr && !live.flow->open(now) ? live.flow : nullptr;
+}
+
+void Scheduler::set_lane_timer(Lane& lane, Moment at) {
+  HK_ASSERT(!lane.timer);
+  lane.timer = at;
+  timers_.insert(Timer{at, false, lane.serial});
+}
+
+void Scheduler::leave(Lane& lane) {
+  HK_ASSERT(lane.where != Lane::Where::runnable);
+  if (lane.timer) {
+    timers_.erase(Timer{*lane.timer, false, lane.serial});
+    lane.timer.reset();
+  }
+  if (lane.where == Lane::Where::parked) {
+    lane.parked_at->parked.erase(lane.parked_pos);
+    lane.parked_at = nullptr;
+  }
+  lane.where = Lane::Where::idle;
+}
+
+void Scheduler::settle(Lane& lane, Moment now) {
+  if (lane.where == Lane::Where::runnable) {
+    return;  // it is looked at when its turn comes
+  }
+  leave(lane);
+  check_refill(lane);
+  Moment wake_at = never;
+  if (candidate(lane, now, wake_at) != nullptr) {
+    make_runnable(lane);
+  } else if (wake_at != never) {
+    lane.where = Lane::Where::timed;
+    set_lane_timer(lane, wake_at);
+  } else {
+    forget_if_empty(lane);
+  }
+}
+
+void Scheduler::make_runnable(Lane& lane) {
+  HK_ASSERT(lane.where == Lane::Where::idle);
+  lane.where = Lane::Where::runnable;
+  TenantLanes& owner = *lane.tenant;
+  owner.runnable.push_back(&lane);
+  if (!owner.in_round && owner.in_flight < limits_.tenant_parallelism) {
+    owner.in_round = true;
+    round_.push_back(&owner);
+  }
+}
+
+void Scheduler::park(Lane& lane, Gate& at, Moment now) {
+  HK_ASSERT(lane.where == Lane::Where::idle);
+  switch (at.kind) {
+    case Gate::Kind::destination: HK_SOMETIMES(lane_parked_at_destination_gate); break;
+    case Gate::Kind::flow: HK_SOMETIMES(lane_parked_at_flow_gate); break;
+    case Gate::Kind::queue: HK_SOMETIMES(lane_parked_at_queue_gate); break;
+  }
+  lane.where = Lane::Where::parked;
+  lane.parked_at = &at;
+  lane.parked_pos = at.parked.insert(at.parked.end(), &lane);
+  // A retry that comes due passes other gates than the head that is stuck here.
+  if (!lane.retrying.empty() && lane.retrying.begin()->first.first > now) {
+    set_lane_timer(lane, lane.retrying.begin()->first.first);
+  }
+  set_gate_timer(at, now);
+}
+
+void Scheduler::set_gate_timer(Gate& shut, Moment now) {
+  if (shut.rate_free(now) || shut.parked.empty()) {
+    return;
+  }
+  const Moment opens_at = shut.window_start + shut.period;
+  if (shut.timer == opens_at) {
+    return;
+  }
+  if (shut.timer) {
+    timers_.erase(Timer{*shut.timer, true, shut.serial});
+  }
+  shut.timer = opens_at;
+  timers_.insert(Timer{opens_at, true, shut.serial});
+}
+
+void Scheduler::wake_one(Gate& opened, Moment now) {
+  if (opened.parked.empty()) {
+    return;
+  }
+  if (!opened.open(now)) {
+    set_gate_timer(opened, now);
+    return;
+  }
+  Lane& lane = *opened.parked.front();
+  leave(lane);
+  lane.turn_of = &opened;
+  make_runnable(lane);
+}
+
+void Scheduler::pass_turn(Lane& lane, Moment now) {
+  Gate* opened = std::exchange(lane.turn_of, nullptr);
+  if (opened != nullptr && !opened->parked.empty()) {
+    HK_SOMETIMES(turn_handed_on);
+    wake_one(*opened, now);
+  }
+}
+
+void Scheduler::gate_changed(Gate& changed, Moment now) {
+  if (changed.timer) {
+    timers_.erase(Timer{*changed.timer, true, changed.serial});
+    changed.timer.reset();
+  }
+  wake_one(changed, now);
+}
+
+void Scheduler::set_slots(const LaneKey& key, std::uint32_t slots, Moment now) {
+  HK_ASSERT(slots > 0);
+  if (Lane* lane = find_lane(key)) {
+    lane->slots_max = slots;
+    settle(*lane, now);
+  }
+}
+
+// ---- starting and ending attempts ----
+
+Live* Scheduler::start_next(Moment now) {
+  while (!round_.empty() && in_flight_ < limits_.global_parallelism) {
+    TenantLanes& owner = *round_.front();
+    const bool full = owner.in_flight >= limits_.tenant_parallelism;
+    if (full || owner.runnable.empty()) {
+      if (full) {
+        HK_SOMETIMES(tenant_at_its_parallelism);
+      }
+      round_.pop_front();
+      owner.in_round = false;
+      owner.deficit = 0;
+      continue;
+    }
+    if (owner.deficit == 0) {
+      owner.deficit = limits_.quantum;
+    }
+
+    Lane& lane = *owner.runnable.front();
+    owner.runnable.pop_front();
+    lane.where = Lane::Where::idle;
+    Moment wake_at = never;
+    Live* live = candidate(lane, now, wake_at);
+    if (live == nullptr) {
+      pass_turn(lane, now);
+      settle(lane, now);
+      continue;
+    }
+    if (Gate* shut = shut_gate(lane, *live, now)) {
+      park(lane, *shut, now);
+      pass_turn(lane, now);
+      continue;
+    }
+
+    take(lane, *live, now);
+    pass_turn(lane, now);
+    settle(lane, now);
+    if (--owner.deficit == 0) {
+      round_.pop_front();
+      round_.push_back(&owner);
+    }
+    return live;
+  }
+  return nullptr;
+}
+
+void Scheduler::take(Lane& lane, Live& live, Moment now) {
+  const std::size_t erased = live.started ? lane.retrying.erase({live.not_before, live.seq})
+                                          : lane.window.erase(live.place);
+  HK_ASSERT(erased == 1);
+  --waiting_;
+  for (Gate* passed : lane.gates) {
+    passed->take(now);
+  }
+  if (live.flow != nullptr) {
+    live.flow->take(now);
+  }
+  if (lane.ordered() && !live.started) {
+    HK_ASSERT(lane.slots_used < lane.slots_max);
+    live.started = true;
+    ++lane.slots_used;
+  }
+  live.leased = true;
+  ++lane.in_flight;
+  ++lane.tenant->in_flight;
+  ++in_flight_;
+}
+
+void Scheduler::release(Live& live, Moment now) {
+  HK_ASSERT(live.leased);
+  Lane& lane = *live.lane;
+  TenantLanes& owner = *lane.tenant;
+  HK_ASSERT(lane.in_flight > 0 && owner.in_flight > 0 && in_flight_ > 0);
+  live.leased = false;
+  --lane.in_flight;
+  --owner.in_flight;
+  --in_flight_;
+  for (Gate* passed : lane.gates) {
+    passed->give_back();
+    wake_one(*passed, now);
+  }
+  if (live.flow != nullptr) {
+    live.flow->give_back();
+    wake_one(*live.flow, now);
+  }
+  if (!owner.in_round && !owner.runnable.empty()) {
+    owner.in_round = true;
+    round_.push_back(&owner);
+  }
+}
+
+// ---- time and the index ----
+
+void Scheduler::advance(Moment now) {
+  while (!timers_.empty() && timers_.begin()->at <= now) {
+    const Timer timer = *timers_.begin();
+    if (timer.is_gate) {
+      timers_.erase(timers_.begin());
+      Gate& opened = *gates_by_serial_.at(timer.serial);
+      opened.timer.reset();
+      wake_one(opened, now);
+    } else {
+      settle(*lanes_by_serial_.at(timer.serial), now);  // takes its own timer away
+    }
+  }
+}
+
+std::optional<Moment> Scheduler::next_timer() const {
+  return timers_.empty() ? std::nullopt : std::optional(timers_.begin()->at);
+}
+
+void Scheduler::check_refill(Lane& lane) {
+  if (lane.more && lane.window.size() <= window_size() / 4) {
+    want_refill(lane);
+  }
+}
+
+void Scheduler::want_refill(Lane& lane) {
+  if (!lane.refill_wanted) {
+    lane.refill_wanted = true;
+    refills_.push_back(&lane);
+  }
+}
+
+std::vector<Lane*> Scheduler::take_refills(std::size_t limit) {
+  std::vector<Lane*> taken;
+  while (!refills_.empty() && taken.size() < limit) {
+    taken.push_back(refills_.front());
+    refills_.pop_front();
+  }
+  return taken;
+}
+
+void Scheduler::refilled(Lane& lane, bool more, LanePlace cursor, Moment now) {
+  lane.refill_wanted = false;
+  lane.more = more;
+  lane.cursor = cursor;
+  // A parked lane keeps its place in the line unless it waits for nothing that it has.
+  if (lane.where != Lane::Where::parked) {
+    settle(lane, now);
+  }
+}
+
+}  // namespace hk::core

@@ -1,0 +1,140 @@
+/// Which message goes next: lanes, their gates, and deficit round robin over tenants, so that one
+/// tenant's burst does not delay the others. In memory only; it decides order and timing and writes
+/// nothing. Owned by Machine.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <list>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/lane/lane.h"
+#include "core/limits.h"
+
+namespace hk::core {
+
+struct TenantLanes {
+  TenantId id{};
+  std::uint32_t in_flight = 0;
+  std::size_t deficit = 0;
+  std::deque<Lane*> runnable{};
+  bool in_round = false;
+};
+
+class Scheduler {
+ public:
+  explicit Scheduler(const Limits& limits) : limits_(limits) {}
+
+  /// Where a waiting message ended up.
+  struct Placed {
+    bool kept = true;  ///< in memory; false: the caller writes its index entry and forgets it
+    Live* evicted = nullptr;  ///< another one that made room: the same goes for it, then drop() it
+  };
+
+  /// A message begins to wait (again). REQUIRES: live.lane is set.
+  Placed place(Live& live, Moment now);
+  /// From the index: like place(), but the lane's own reading never evicts.
+  void place_read(Live& live, Moment now);
+  /// It no longer waits: cancelled. REQUIRES: !live.leased.
+  void remove(Live& live, Moment now);
+
+  /// Takes the next message that may start now, with all its gates. Null: none.
+  Live* start_next(Moment now);
+  /// An attempt ended: gates are given back. REQUIRES: live.leased, which is unset.
+  void release(Live& live, Moment now);
+  /// The message is final: its slot is free. REQUIRES: it neither waits nor is leased.
+  void finish(Live& live, Moment now);
+
+  /// A recovered message that was started before: it keeps its slot. REQUIRES: an ordered lane.
+  void hold_slot(Live& live);
+
+  Lane& lane(const LaneKey& key);
+  [[nodiscard]] Lane* find_lane(const LaneKey& key);
+  Gate& flow_gate(TenantId tenant, const std::string& key);
+  Gate& queue_gate(TenantId tenant, const std::string& queue);
+  /// Limits of the gate were changed from outside.
+  void gate_changed(Gate& gate, Moment now);
+  void set_slots(const LaneKey& key, std::uint32_t slots, Moment now);
+  void use_flow_gate(Live& live, const std::string& key);
+  void unuse_flow_gate(Live& live);
+
+  /// Due lanes and gates are woken.
+  void advance(Moment now);
+  [[nodiscard]] std::optional<Moment> next_timer() const;
+  [[nodiscard]] bool has_runnable() const {
+    return !round_.empty() && in_flight_ < limits_.global_parallelism;
+  }
+
+  /// Lanes whose window runs low although the index has more; each is listed once.
+  std::vector<Lane*> take_refills(std::size_t limit);
+  [[nodiscard]] bool wants_refill() const { return !refills_.empty(); }
+  /// What the index gave was placed; `more`: it was cut off at `cursor`.
+  void refilled(Lane& lane, bool more, LanePlace cursor, Moment now);
+  /// Asks for the lane to be read (after recovery, or because something exists only in the index).
+  void want_refill(Lane& lane);
+  /// How many messages a lane keeps in memory now: fewer when there are many lanes.
+  [[nodiscard]] std::size_t window_size() const;
+
+  [[nodiscard]] std::uint32_t in_flight() const { return in_flight_; }
+  [[nodiscard]] std::size_t lane_count() const { return lanes_.size(); }
+  [[nodiscard]] std::size_t waiting_in_memory() const { return waiting_; }
+  [[nodiscard]] const TenantLanes* find_tenant(TenantId id) const;
+
+ private:
+  struct KeyHash {
+    std::size_t operator()(const LaneKey& key) const;
+  };
+  struct GateId {
+    Gate::Kind kind{};
+    TenantId tenant{};
+    std::string name{};
+    friend bool operator==(const GateId&, const GateId&) = default;
+  };
+  struct GateHash {
+    std::size_t operator()(const GateId& id) const;
+  };
+  struct Timer {
+    Moment at{};
+    bool is_gate = false;
+    std::uint64_t serial = 0;
+    friend auto operator<=>(const Timer&, const Timer&) = default;
+  };
+
+  Gate& gate(Gate::Kind kind, TenantId tenant, const std::string& name);
+  void drop_gate_if_unused(Gate& gate);
+  TenantLanes& tenant(TenantId id);
+
+  Live* candidate(Lane& lane, Moment now, Moment& wake_at);
+  Gate* shut_gate(const Lane& lane, const Live& live, Moment now) const;
+  void settle(Lane& lane, Moment now);
+  void set_lane_timer(Lane& lane, Moment at);
+  void leave(Lane& lane);
+  void make_runnable(Lane& lane);
+  void park(Lane& lane, Gate& gate, Moment now);
+  void wake_one(Gate& gate, Moment now);
+  void pass_turn(Lane& lane, Moment now);
+  void set_gate_timer(Gate& gate, Moment now);
+  void take(Lane& lane, Live& live, Moment now);
+  void forget_if_empty(Lane& lane);
+  void check_refill(Lane& lane);
+
+  const Limits& limits_;
+  std::unordered_map<LaneKey, std::unique_ptr<Lane>, KeyHash> lanes_;
+  std::unordered_map<std::uint64_t, Lane*> lanes_by_serial_;
+  std::unordered_map<GateId, std::unique_ptr<Gate>, GateHash> gates_;
+  std::unordered_map<std::uint64_t, Gate*> gates_by_serial_;
+  std::unordered_map<TenantId, std::unique_ptr<TenantLanes>> tenants_;
+  std::deque<TenantLanes*> round_;  ///< tenants with runnable lanes, in turn
+  std::set<Timer> timers_;
+  std::list<Lane*> refills_;
+  std::uint64_t next_serial_ = 1;
+  std::uint32_t in_flight_ = 0;
+  std::size_t waiting_ = 0;
+};
+
+}  // namespace hk::core

@@ -1,0 +1,35 @@
+/// The bounds of the core. Everything that could grow with load has one here; what grows with the
+/// backlog is in the store.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/time.h"
+
+namespace hk::core {
+
+struct Limits {
+  std::uint32_t global_parallelism = 4096;      ///< attempts in flight
+  std::uint32_t tenant_parallelism = 2048;      ///< … of one tenant
+  std::uint32_t destination_parallelism = 128;  ///< … of one tenant to one host
+  std::size_t lane_window_max = 1024;           ///< messages of one lane in memory
+  std::size_t lane_window_min = 16;             ///< … however many lanes there are
+  std::size_t window_budget = 256 * 1024;       ///< messages of all lanes in memory, roughly
+  std::size_t starts_per_batch = 256;
+  std::size_t refills_per_batch = 32;
+  std::size_t quantum = 16;  ///< starts a tenant may make before the next one's turn
+  Millis index_after{500};   ///< a message that waits longer gets its index entry
+  std::size_t index_per_batch = 1024;
+  Millis meta_every{1000};
+  std::size_t meta_every_messages = 8192;
+  Millis lease_grace{5000};  ///< beyond the attempt's timeout
+  Millis retention_finished{3LL * 86'400'000};
+  Millis retention_dlq{30LL * 86'400'000};  ///< 0 = for ever
+  std::size_t expiries_per_batch = 8;
+  Millis expiry_poll{30'000};
+  Millis event_purge_every{600'000};
+  std::uint32_t queue_parallelism_default = 1;
+};
+
+}  // namespace hk::core

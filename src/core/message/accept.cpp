@@ -1,0 +1,132 @@
+// What every accepted message goes through: its record, its place in a lane, its index entry.
+#include "base/assert.h"
+#include "base/sometimes.h"
+#include "core/machine.h"
+
+HK_SOMETIMES_DECLARE(accepted_beyond_the_window)
+
+namespace hk::core {
+
+MessageId Machine::accept(std::shared_ptr<Message> message) {
+  HK_ASSERT(message->tenant.value() != 0);
+  last_seq_ = Seq{last_seq_.value() + 1};
+  message->id = MessageId{last_seq_, rng_.next()};
+  message->created_at = batch_.now();
+  message->not_before = std::max(message->not_before, batch_.now());
+
+  const Seq seq = last_seq_;
+  const LaneKey key = lane_of(*message);
+  Lane& lane = lane_for(key);
+  auto owned = std::make_unique<Live>();
+  Live& live = *owned;
+  live.seq = seq;
+  live.lane = &lane;
+  live.not_before = message->not_before;
+  live.place = {lane.ordered() ? Moment{} : live.not_before, seq};
+  live_.emplace(seq, std::move(owned));
+  if (lane.ordered() && !message->flow_key.empty()) {
+    scheduler_.use_flow_gate(live, message->flow_key);
+  }
+
+  Counters& counts = counters(message->tenant);
+  ++counts.accepted;
+  ++counts.pending;
+  batch_.event(message->tenant, seq, EventKind::created);
+  const MessageId id = message->id;
+  batch_.put_message(std::move(message));
+  young_.push_back({seq, batch_.now()});
+  wait_in_lane(live);
+  return id;
+}
+
+void Machine::wait_in_lane(Live& live) {
+  const auto placed = scheduler_.place(live, batch_.now());
+  if (placed.evicted != nullptr) {
+    index(*placed.evicted);
+    forget(*placed.evicted);
+  }
+  if (!placed.kept) {
+    HK_SOMETIMES(accepted_beyond_the_window);
+    index(live);
+    forget(live);
+  }
+}
+
+void Machine::index(Live& live) {
+  if (live.indexed) {
+    return;
+  }
+  live.indexed = true;
+  batch_.put(PutLaneEntry{live.lane->key,
+                          {.place = live.place,
+                           .not_before = live.not_before,
+                           .attempts = live.attempts,
+                           .flow_key = live.flow != nullptr ? live.flow->name : std::string{},
+                           .started = live.started,
+                           .cancel_requested = live.cancel_requested}});
+}
+
+void Machine::unindex(Live& live) {
+  if (live.indexed) {
+    live.indexed = false;
+    batch_.put(DeleteLaneEntry{live.lane->key, live.place});
+  }
+}
+
+void Machine::forget(Live& live) {
+  HK_ASSERT(!live.leased);
+  scheduler_.unuse_flow_gate(live);
+  live_.erase(live.seq);
+}
+
+Lane& Machine::lane_for(const LaneKey& key) {
+  if (Lane* known = scheduler_.find_lane(key)) {
+    return *known;
+  }
+  if (!key.ordered()) {
+    return scheduler_.lane(key);
+  }
+  const Queue& queue = queue_for(key.tenant, key.queue);
+  scheduler_.queue_gate(key.tenant, key.queue).paused = queue.paused;
+  Lane& lane = scheduler_.lane(key);
+  // A group keeps its order by having one slot, whatever the queue's parallelism.
+  lane.slots_max = key.group.empty() ? queue.parallelism : 1;
+  return lane;
+}
+
+Queue& Machine::queue_for(TenantId tenant, const std::string& name) {
+  const auto [at, fresh] = queues_.try_emplace({tenant, name});
+  if (fresh) {
+    at->second = Queue{.tenant = tenant,
+                       .name = name,
+                       .parallelism = limits_.queue_parallelism_default,
+                       .paused = false,
+                       .created_at = batch_.now(),
+                       .updated_at = batch_.now()};
+    batch_.put(PutQueue{at->second});
+  }
+  return at->second;
+}
+
+FlowKey& Machine::flow_key_for(TenantId tenant, const std::string& key) {
+  const auto [at, fresh] = flow_keys_.try_emplace({tenant, key});
+  if (fresh) {
+    at->second.tenant = tenant;
+    at->second.key = key;
+    dirty_flow_keys_.insert(at->first);
+  }
+  return at->second;
+}
+
+void Machine::store_flow_key(FlowKey& flow_key) {
+  HK_ASSERT(!flow_key.key.empty());
+  Gate& gate = scheduler_.flow_gate(flow_key.tenant, flow_key.key);
+  gate.parallelism = flow_key.parallelism;
+  gate.rate = flow_key.rate;
+  gate.period = flow_key.period;
+  gate.paused = flow_key.paused;
+  dirty_flow_keys_.insert({flow_key.tenant, flow_key.key});
+  scheduler_.gate_changed(gate, batch_.now());
+}
+
+}  // namespace hk::core

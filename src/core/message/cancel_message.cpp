@@ -1,0 +1,60 @@
+#include "base/assert.h"
+#include "base/sometimes.h"
+#include "core/machine.h"
+
+HK_SOMETIMES_DECLARE(cancel_of_running_message)
+HK_SOMETIMES_DECLARE(cancel_of_message_beyond_the_window)
+
+namespace hk::core {
+
+/// Once this is answered no new attempt starts, not after a crash either: the wish is stored. An
+/// attempt that is on the wire may still land, and then counts as delivered.
+Reply Machine::decide(const CancelMessage& command) {
+  const auto message = find_message(command.tenant, command.id);
+  if (message == nullptr) {
+    return fail(ErrorKind::not_found, "no message " + to_text(command.id));
+  }
+  const Seq seq = command.id.seq;
+  MessageState state = batch_.state(seq).value_or(MessageState{.due = message->not_before});
+  if (is_final(state.status)) {
+    return fail(ErrorKind::not_found, "message " + to_text(command.id) + " is already finished");
+  }
+  if (state.cancel_requested) {
+    return fail(ErrorKind::not_found,
+                "message " + to_text(command.id) + " is already being cancelled");
+  }
+
+  const TenantId tenant = message->tenant;
+  state.cancel_requested = true;
+  state.cancel_requested_at = batch_.now();
+  batch_.event(tenant, seq, EventKind::cancel_requested);
+
+  Live* live = find_live(seq);
+  if (live != nullptr && live->leased) {
+    HK_SOMETIMES(cancel_of_running_message);
+    live->cancel_requested = true;
+    batch_.put_state(seq, std::move(state));
+    live->indexed = false;  // written again, with the wish in it
+    index(*live);
+    return Canceled{.running = true};
+  }
+
+  if (live != nullptr) {
+    unindex(*live);
+    retire(seq, tenant, state, Status::canceled);
+    batch_.put_state(seq, std::move(state));
+    scheduler_.remove(*live, batch_.now());
+    forget(*live);
+    return Canceled{.running = false};
+  }
+
+  // It waits in the index only: beyond its lane's window.
+  HK_SOMETIMES(cancel_of_message_beyond_the_window);
+  const LaneKey lane = lane_of(*message);
+  batch_.put(DeleteLaneEntry{lane, {lane.ordered() ? Moment{} : state.due, seq}});
+  retire(seq, tenant, state, Status::canceled);
+  batch_.put_state(seq, std::move(state));
+  return Canceled{.running = false};
+}
+
+}  // namespace hk::core

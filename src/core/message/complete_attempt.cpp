@@ -1,0 +1,141 @@
+#include "base/assert.h"
+#include "base/sometimes.h"
+#include "core/machine.h"
+#include "core/retry/retry_policy.h"
+
+HK_SOMETIMES_DECLARE(late_outcome_refused)
+HK_SOMETIMES_DECLARE(message_dead_lettered)
+HK_SOMETIMES_DECLARE(message_gave_up_at_once)
+HK_SOMETIMES_DECLARE(message_retried)
+HK_SOMETIMES_DECLARE(canceled_while_running)
+
+namespace hk::core {
+
+/// Only the holder of the current lease is listened to: a report that comes after the lease ran
+/// out, or from before a restart, changes nothing.
+Reply Machine::decide(CompleteAttempt command) {
+  Live* live = find_live(command.id.seq);
+  if (live == nullptr || !live->leased || live->fence != command.fence) {
+    HK_SOMETIMES(late_outcome_refused);
+    return fail(ErrorKind::conflict,
+                "the lease of this attempt is over; its outcome is not recorded");
+  }
+  command.attempt.fence = command.fence;
+  command.attempt.started_at = live->started_at;
+  if (command.attempt.ended_at < live->started_at || command.attempt.ended_at > batch_.now()) {
+    command.attempt.ended_at = batch_.now();
+  }
+  end_attempt(*live, std::move(command.attempt), command.delivered, command.give_up,
+              command.retry_after);
+  return Done{};
+}
+
+void Machine::end_attempt(Live& live, Attempt attempt, bool delivered, bool give_up,
+                          std::optional<Millis> retry_after) {
+  HK_ASSERT(live.leased);
+  HK_ASSERT(attempt.fence == live.fence);
+  const std::size_t ended = leases_.erase({live.lease_until, live.seq});
+  HK_ASSERT(ended == 1);
+  scheduler_.release(live, batch_.now());
+
+  const Seq seq = live.seq;
+  const TenantId tenant = live.lane->key.tenant;
+  // Without an attempt or a cancel behind it the message has no state record yet.
+  MessageState state;
+  if (live.attempts > 0 || live.cancel_requested) {
+    auto stored = batch_.state(seq);
+    HK_ASSERT(stored.has_value());
+    state = std::move(*stored);
+  }
+  if (state.last) {
+    batch_.put(PutAttempt{seq, std::move(*state.last)});
+  }
+  live.attempts = attempt.fence.attempt;
+  state.attempts = attempt.fence.attempt;
+  state.last = std::move(attempt);
+  ++counters(tenant).attempts;
+
+  if (delivered) {
+    batch_.event(tenant, seq, EventKind::delivered, state.attempts);
+    finish(live, std::move(state), Status::succeeded);
+    return;
+  }
+  batch_.event(tenant, seq, EventKind::error, state.attempts);
+  if (live.cancel_requested) {
+    HK_SOMETIMES(canceled_while_running);
+    finish(live, std::move(state), Status::canceled);
+    return;
+  }
+  const auto message = batch_.message(seq);
+  HK_ASSERT(message != nullptr);
+  if (give_up || state.attempts > message->retry.retries_max) {
+    if (give_up) {
+      HK_SOMETIMES(message_gave_up_at_once);
+    }
+    finish(live, std::move(state), Status::failed);
+    return;
+  }
+  const Millis delay = retry_delay(message->retry, state.attempts, retry_after, rng_);
+  plan_retry(live, *message, std::move(state), delay);
+}
+
+/// The message is final. Its live record is gone afterwards.
+void Machine::finish(Live& live, MessageState state, Status status) {
+  const Seq seq = live.seq;
+  const TenantId tenant = live.lane->key.tenant;
+  unindex(live);
+  retire(seq, tenant, state, status);
+  batch_.put_state(seq, std::move(state));
+  scheduler_.finish(live, batch_.now());
+  forget(live);
+}
+
+/// What a message's end means for its record, its tenant's counters and its retention.
+void Machine::retire(Seq seq, TenantId tenant, MessageState& state, Status status) {
+  HK_ASSERT(is_final(status) && !is_final(state.status));
+  const Moment now = batch_.now();
+  state.status = status;
+  state.finished_at = now;
+  state.expires_at = now + limits_.retention_finished;
+  Counters& counts = counters(tenant);
+  HK_ASSERT(counts.pending > 0);
+  --counts.pending;
+  if (status == Status::succeeded) {
+    ++counts.succeeded;
+  } else if (status == Status::canceled) {
+    ++counts.canceled;
+    batch_.event(tenant, seq, EventKind::canceled);
+  } else {
+    HK_SOMETIMES(message_dead_lettered);
+    ++counts.failed;
+    ++counts.dead_letters;
+    state.in_dlq = true;
+    state.expires_at = limits_.retention_dlq.count() == 0 ? never : now + limits_.retention_dlq;
+    batch_.put_dead_letter({tenant, now, seq});
+    batch_.event(tenant, seq, EventKind::failed, state.attempts);
+  }
+  if (state.expires_at != never) {
+    batch_.expire_message(state.expires_at, seq);
+  }
+  HK_ASSERT(counts.conserved());
+}
+
+void Machine::plan_retry(Live& live, const Message& message, MessageState state, Millis delay) {
+  HK_SOMETIMES(message_retried);
+  HK_ASSERT(delay >= Millis{0});
+  live.not_before = batch_.now() + delay;
+  if (live.lane->ordered()) {
+    live.indexed = false;  // it keeps its place: the entry is written over
+  } else {
+    unindex(live);
+    live.place.due = live.not_before;
+  }
+  state.status = Status::pending;
+  state.due = live.not_before;
+  batch_.event(message.tenant, live.seq, EventKind::retry, state.attempts);
+  batch_.put_state(live.seq, std::move(state));
+  index(live);  // a retry outlives its first moments by definition
+  wait_in_lane(live);
+}
+
+}  // namespace hk::core

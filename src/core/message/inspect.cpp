@@ -1,0 +1,95 @@
+#include "core/machine.h"
+
+namespace hk::core {
+
+namespace {
+
+void explain_gate(const Gate& gate, Moment now, std::vector<Hold>& holds) {
+  const char* what = gate.kind == Gate::Kind::destination ? "destination"
+                     : gate.kind == Gate::Kind::flow      ? "flow_control"
+                                                          : "queue";
+  const std::string prefix = what;
+  if (gate.paused) {
+    holds.push_back({prefix + "_paused", gate.name, std::nullopt});
+  }
+  if (!gate.rate_free(now)) {
+    holds.push_back({prefix + "_rate",
+                     gate.name + ": " + std::to_string(gate.window_count) + " of " +
+                         std::to_string(gate.rate) + " starts used in this period",
+                     gate.window_start + gate.period});
+  }
+  if (!gate.slot_free()) {
+    holds.push_back({prefix + "_parallelism",
+                     gate.name + ": " + std::to_string(gate.in_use) + " of " +
+                         std::to_string(gate.parallelism) + " in flight",
+                     std::nullopt});
+  }
+}
+
+}  // namespace
+
+/// "Why is this message not running?" always has an answer: every gate that is shut for it now.
+Reply Machine::decide(const Inspect& command) {
+  const auto message = find_message(command.tenant, command.id);
+  if (message == nullptr) {
+    return fail(ErrorKind::not_found, "no message " + to_text(command.id));
+  }
+  Inspected answer;
+  const Seq seq = command.id.seq;
+  const Moment now = batch_.now();
+  const MessageState state = batch_.state(seq).value_or(MessageState{.due = message->not_before});
+  if (is_final(state.status)) {
+    return answer;
+  }
+  const Live* live = find_live(seq);
+  if (live != nullptr && live->leased) {
+    answer.running = true;
+    answer.fence = live->fence;
+    answer.started_at = live->started_at;
+    answer.lease_until = live->lease_until;
+    return answer;
+  }
+
+  const Moment due = live != nullptr      ? live->not_before
+                     : state.attempts > 0 ? state.due
+                                          : message->not_before;
+  if (due > now) {
+    answer.holds.push_back({state.attempts > 0 ? "retry" : "delay", "", due});
+  }
+  const Lane* lane = scheduler_.find_lane(lane_of(*message));
+  if (lane == nullptr) {
+    return answer;
+  }
+  for (const Gate* gate : lane->gates) {
+    explain_gate(*gate, now, answer.holds);
+  }
+  if (live != nullptr && live->flow != nullptr) {
+    explain_gate(*live->flow, now, answer.holds);
+  }
+  if (lane->ordered() && lane->slots_used >= lane->slots_max &&
+      (live == nullptr || !live->started)) {
+    answer.holds.push_back({"order",
+                            std::to_string(lane->slots_used) + " of " +
+                                std::to_string(lane->slots_max) + " slots of queue " +
+                                lane->key.queue + " are taken by earlier messages",
+                            std::nullopt});
+  } else if (live == nullptr ||
+             (!lane->window.empty() && lane->window.begin()->second != live && due <= now)) {
+    answer.holds.push_back({"order", "other messages of its lane are ahead of it", std::nullopt});
+  }
+  const TenantLanes* owner = scheduler_.find_tenant(command.tenant);
+  if (owner != nullptr && owner->in_flight >= limits_.tenant_parallelism) {
+    answer.holds.push_back(
+        {"tenant_parallelism",
+         std::to_string(owner->in_flight) + " attempts of this tenant are in flight",
+         std::nullopt});
+  }
+  if (scheduler_.in_flight() >= limits_.global_parallelism) {
+    answer.holds.push_back({"global_parallelism",
+                            std::to_string(scheduler_.in_flight()) + " attempts are in flight",
+                            std::nullopt});
+  }
+  return answer;
+}
+
+}  // namespace hk::core

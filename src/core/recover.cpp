@@ -1,0 +1,92 @@
+// Start-up: memory is rebuilt from a bounded part of the store.
+#include "base/assert.h"
+#include "base/sometimes.h"
+#include "core/machine.h"
+
+HK_SOMETIMES_DECLARE(recovered_young_message)
+HK_SOMETIMES_DECLARE(recovered_lane)
+
+namespace hk::core {
+
+namespace {
+constexpr std::size_t messages_per_read = 512;
+}
+
+void Machine::recover(Reader& reader, Moment now) {
+  HK_ASSERT(meta_.epoch == 0);
+  meta_ = reader.meta().value_or(Meta{});
+  meta_written_ = meta_;
+  ++meta_.epoch;  // differs from what is stored, so that take() writes it
+  meta_.time = std::max(meta_.time, now);
+  batch_number_ = static_cast<std::uint64_t>(meta_.epoch) << 32U;
+  last_seq_ = reader.last_seq();
+  // Purged messages leave no trace in the table; the mark remembers that their numbers were used.
+  last_seq_ = std::max(last_seq_, meta_.indexed_up_to);
+  batch_.begin(meta_.time, ++batch_number_, reader);
+
+  for (const Tenant& tenant : reader.tenants()) {
+    tenants_[tenant.id] = tenant;
+  }
+  for (const auto& [tenant, counts] : reader.counters()) {
+    HK_ASSERT(counts.conserved());
+    counters_[tenant] = counts;
+  }
+  for (const Queue& queue : reader.queues()) {
+    queues_[{queue.tenant, queue.name}] = queue;
+    scheduler_.queue_gate(queue.tenant, queue.name).paused = queue.paused;
+  }
+  for (const FlowKey& flow : reader.flow_keys()) {
+    flow_keys_[{flow.tenant, flow.key}] = flow;
+    Gate& gate = scheduler_.flow_gate(flow.tenant, flow.key);
+    gate.parallelism = flow.parallelism;
+    gate.rate = flow.rate;
+    gate.period = flow.period;
+    gate.paused = flow.paused;
+    gate.window_start = flow.window_start;
+    gate.window_count = flow.window_count;
+  }
+
+  // Lanes first, so that the young ones below are placed against windows that are filled.
+  std::optional<LaneKey> last;
+  while (auto key = reader.next_lane(last)) {
+    HK_SOMETIMES(recovered_lane);
+    read_lane(lane_for(*key));
+    last = std::move(key);
+  }
+
+  // Messages accepted shortly before the end have no index entry yet: they get one now.
+  Seq at = meta_.indexed_up_to;
+  for (;;) {
+    const auto messages = reader.messages_after(at, messages_per_read);
+    for (const auto& message : messages) {
+      at = message->id.seq;
+      if (find_live(at) != nullptr || batch_.state(at).has_value()) {
+        continue;  // whatever has a state record is final or has an index entry
+      }
+      const LaneKey key = lane_of(*message);
+      const LanePlace place{key.ordered() ? Moment{} : message->not_before, at};
+      Lane& lane = lane_for(key);
+      HK_SOMETIMES(recovered_young_message);
+      auto owned = std::make_unique<Live>();
+      Live& live = *owned;
+      live.seq = at;
+      live.lane = &lane;
+      live.place = place;
+      live.not_before = message->not_before;
+      live_.emplace(at, std::move(owned));
+      if (key.ordered() && !message->flow_key.empty()) {
+        scheduler_.use_flow_gate(live, message->flow_key);
+      }
+      index(live);  // it may have one beyond the window: then the same is written again
+      wait_in_lane(live);
+    }
+    if (messages.size() < messages_per_read) {
+      break;
+    }
+  }
+  meta_.indexed_up_to = std::max(last_seq_, meta_.indexed_up_to);
+  next_expiry_check_ = meta_.time;
+  next_event_purge_ = meta_.time;
+}
+
+}  // namespace hk::core
