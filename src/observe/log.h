@@ -1,6 +1,6 @@
-/// JSON logs: one line an event, an event name and fields, never a payload, a secret or a query string.
-/// error = a person should act; warn = we coped; info = life of the process; debug = per request.
-/// Callable from any thread.
+/// JSON logs: one line an event, an event name and fields, never a payload, a secret or a query
+/// string. error = a person should act; warn = we coped; info = life of the process; debug = per
+/// request. Callable from any thread.
 #pragma once
 
 #include <cstdint>

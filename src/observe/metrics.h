@@ -1,16 +1,26 @@
-/// What is counted, for /metrics in the Prometheus text format. Callable from any thread; the counting
-/// calls are a few atomic operations.
+/// What is counted, for /metrics in the Prometheus text format. Callable from any thread; the
+/// counting calls are a few atomic operations.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
 namespace hk::observe {
 
 enum class AttemptResult : std::uint8_t { delivered, http_error, timeout, network_error, blocked };
+
+/// One row of the reference: kind is counter, gauge or histogram; label is empty for most.
+struct MetricRow {
+  std::string_view name{};
+  std::string_view kind{};
+  std::string_view label{};
+  std::string_view help{};
+};
+std::span<const MetricRow> metric_rows();
 
 class Metrics {
  public:
@@ -19,19 +29,26 @@ class Metrics {
   Metrics(const Metrics&) = delete;
   Metrics& operator=(const Metrics&) = delete;
 
-  void request(int status, double seconds);      ///< hikyaku_http_requests_total{class}, …_request_seconds
-  void published(bool deduplicated);             ///< hikyaku_messages_published_total{result}
-  void publish_refused(std::string_view reason); ///< hikyaku_publish_refused_total{reason}; few reasons
-  void attempt(AttemptResult result, double seconds);  ///< hikyaku_delivery_attempts_total{result}, …_seconds
+  void request(int status,
+               double seconds);       ///< hikyaku_http_requests_total{class}, …_request_seconds
+  void published(bool deduplicated);  ///< hikyaku_messages_published_total{result}
+  void publish_refused(
+      std::string_view reason);  ///< hikyaku_publish_refused_total{reason}; few reasons
+  void attempt(AttemptResult result,
+               double seconds);  ///< hikyaku_delivery_attempts_total{result}, …_seconds
   void delivered(double seconds_since_created);  ///< hikyaku_end_to_end_seconds
   void retried();                                ///< hikyaku_retries_total
   void dead_lettered();                          ///< hikyaku_dead_letters_total
-  void commit(double seconds, std::uint64_t batches, std::uint64_t bytes);  ///< hikyaku_commit_seconds, …
+  void commit(double seconds, std::uint64_t batches,
+              std::uint64_t bytes);  ///< hikyaku_commit_seconds, …
 
-  /// Read when scraped: depth, in flight, oldest age, connections, the conservation gap.
+  /// Read when scraped: depth, in flight, oldest age, connections, the conservation gap. `read`
+  /// must stay callable from any thread until the same name is given another one or the Metrics is
+  /// gone.
   void gauge(const std::string& name, const std::string& help, std::function<double()> read);
   void counter(const std::string& name, const std::string& help, std::function<double()> read);
 
+  /// Every metric in the text format, version 0.0.4.
   [[nodiscard]] std::string render();
 
  private:

@@ -27,6 +27,9 @@ std::optional<TraceParent> parse_traceparent(std::string_view text);
 std::string format_traceparent(const TraceParent& parent);
 std::string hex(const std::uint8_t* bytes, std::size_t count);
 
+/// The numbers are those of OTLP.
+enum class SpanKind : std::uint8_t { internal = 1, server = 2, client = 3 };
+
 struct Span {
   std::array<std::uint8_t, 16> trace_id{};
   std::array<std::uint8_t, 8> span_id{};
@@ -37,6 +40,7 @@ struct Span {
   bool error = false;
   std::string error_text{};
   std::vector<std::pair<std::string, std::string>> attributes{};
+  SpanKind kind = SpanKind::client;
 };
 
 class SpanExporter {
@@ -44,12 +48,15 @@ class SpanExporter {
   SpanExporter() = default;
   SpanExporter(const SpanExporter&) = delete;
   SpanExporter& operator=(const SpanExporter&) = delete;
-  virtual ~SpanExporter() = default;  ///< sends what is left, within two seconds
+  virtual ~SpanExporter() = default;   ///< sends what is left, within two seconds
   virtual void record(Span span) = 0;  ///< never blocks; drops (and counts) when its buffer is full
+  /// Spans that will not arrive: no room, or the collector did not take them.
   [[nodiscard]] virtual std::uint64_t dropped() const = 0;
 };
 
-/// endpoint: "http://host:4318" (…/v1/traces is appended unless a path is given).
+/// endpoint: "http://host:4318" (…/v1/traces is appended unless a path is given) or https://,
+/// verified against the roots of the system. invalid_argument: not such an address. Nothing is sent
+/// yet.
 Result<std::unique_ptr<SpanExporter>> make_otlp_exporter(const std::string& endpoint);
 std::unique_ptr<SpanExporter> make_null_exporter();
 
