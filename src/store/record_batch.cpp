@@ -1,0 +1,146 @@
+/// Records that are written once per batch or per message beside it: dedup, events, expiry,
+/// counters.
+#include "store/codec.h"
+#include "store/record.h"
+#include "store/record_parts.h"
+
+namespace hk::store {
+namespace {
+
+std::optional<core::EventKind> to_event_kind(std::uint32_t number) {
+  const auto kind = static_cast<core::EventKind>(number);
+  switch (kind) {
+    case core::EventKind::created:
+    case core::EventKind::active:
+    case core::EventKind::error:
+    case core::EventKind::retry:
+    case core::EventKind::delivered:
+    case core::EventKind::failed:
+    case core::EventKind::cancel_requested:
+    case core::EventKind::canceled: return number <= 0xff ? std::optional(kind) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string encode_dedup(const core::Dedup& dedup) {
+  const auto& [first, expires_at] = dedup;
+  const auto& [seq, nonce] = first;
+  records::Dedup record;
+  record.set_seq(seq.value());
+  record.set_nonce(nonce);
+  record.set_expires_at(to_ms(expires_at));
+  return serialize(record);
+}
+
+Result<core::Dedup> decode_dedup(std::string_view value) {
+  records::Dedup record;
+  if (!parse(record, value)) {
+    return broken_record("dedup entry");
+  }
+  return core::Dedup{.first = {core::Seq{record.seq()}, record.nonce()},
+                     .expires_at = moment_from_ms(record.expires_at())};
+}
+
+std::string encode_events(const core::AppendEvents& append) {
+  const auto& [tenant, time, batch, events] = append;
+  const auto count = static_cast<int>(events.size());
+  records::Events record;
+  record.mutable_seq()->Reserve(count);
+  record.mutable_kind()->Reserve(count);
+  record.mutable_attempt()->Reserve(count);
+  for (const auto& [seq, kind, attempt] : events) {
+    record.add_seq(seq.value());
+    record.add_kind(static_cast<std::uint32_t>(kind));
+    record.add_attempt(attempt);
+  }
+  return serialize(record);
+}
+
+Result<core::AppendEvents> decode_events(core::TenantId tenant, Moment time, std::uint64_t batch,
+                                         std::string_view value) {
+  records::Events record;
+  if (!parse(record, value)) {
+    return broken_record("events");
+  }
+  if (record.seq_size() != record.kind_size() || record.seq_size() != record.attempt_size()) {
+    return broken_record("events with lists of different lengths");
+  }
+  core::AppendEvents append{.tenant = tenant, .time = time, .batch = batch};
+  append.events.reserve(static_cast<std::size_t>(record.seq_size()));
+  for (int i = 0; i < record.seq_size(); ++i) {
+    const auto kind = to_event_kind(record.kind(i));
+    if (!kind) {
+      return broken_record("event of unknown kind " + std::to_string(record.kind(i)));
+    }
+    append.events.push_back({core::Seq{record.seq(i)}, *kind, record.attempt(i)});
+  }
+  return append;
+}
+
+std::string encode_expiry(const core::PutExpiry& expiry) {
+  const auto& [at, batch, messages, dedups] = expiry;
+  records::Expiry record;
+  record.mutable_messages()->Reserve(static_cast<int>(messages.size()));
+  for (const core::Seq seq : messages) {
+    record.add_messages(seq.value());
+  }
+  for (const auto& [tenant, id] : dedups) {
+    records::Expiry::DedupKey& key = *record.add_dedups();
+    key.set_tenant(tenant.value());
+    key.set_id(id);
+  }
+  return serialize(record);
+}
+
+Result<core::PutExpiry> decode_expiry(Moment at, std::uint64_t batch, std::string_view value) {
+  records::Expiry record;
+  if (!parse(record, value)) {
+    return broken_record("expiry");
+  }
+  core::PutExpiry expiry{.at = at, .batch = batch};
+  expiry.messages.reserve(static_cast<std::size_t>(record.messages_size()));
+  for (const std::uint64_t seq : record.messages()) {
+    expiry.messages.emplace_back(seq);
+  }
+  expiry.dedups.reserve(static_cast<std::size_t>(record.dedups_size()));
+  for (records::Expiry::DedupKey& key : *record.mutable_dedups()) {
+    expiry.dedups.emplace_back(core::TenantId{key.tenant()}, std::move(*key.mutable_id()));
+  }
+  return expiry;
+}
+
+std::string encode_counters(const core::Counters& counters) {
+  const auto& [accepted, deduplicated, pending, succeeded, failed, canceled, dead_letters, attempts,
+               purged] = counters;
+  records::Counters record;
+  record.set_accepted(accepted);
+  record.set_deduplicated(deduplicated);
+  record.set_pending(pending);
+  record.set_succeeded(succeeded);
+  record.set_failed(failed);
+  record.set_canceled(canceled);
+  record.set_dead_letters(dead_letters);
+  record.set_attempts(attempts);
+  record.set_purged(purged);
+  return serialize(record);
+}
+
+Result<core::Counters> decode_counters(std::string_view value) {
+  records::Counters record;
+  if (!parse(record, value)) {
+    return broken_record("counters");
+  }
+  return core::Counters{.accepted = record.accepted(),
+                        .deduplicated = record.deduplicated(),
+                        .pending = record.pending(),
+                        .succeeded = record.succeeded(),
+                        .failed = record.failed(),
+                        .canceled = record.canceled(),
+                        .dead_letters = record.dead_letters(),
+                        .attempts = record.attempts(),
+                        .purged = record.purged()};
+}
+
+}  // namespace hk::store

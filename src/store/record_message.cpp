@@ -1,0 +1,165 @@
+#include "store/codec.h"
+#include "store/record.h"
+#include "store/record_parts.h"
+
+namespace hk::store {
+namespace {
+
+void set_delay(records::Message& record, const core::RetryDelay& delay) {
+  struct Setter {
+    records::Message& record;
+    void operator()(const core::ExponentialDelay& exponential) const {
+      const auto& [first, factor, cap, jitter_percent] = exponential;
+      records::ExponentialDelay& out = *record.mutable_exponential();
+      out.set_first(first.count());
+      out.set_factor(factor);
+      out.set_cap(cap.count());
+      out.set_jitter_percent(jitter_percent);
+    }
+    void operator()(const core::TableDelay& table) const {
+      const auto& [delays] = table;
+      records::TableDelay& out = *record.mutable_table();
+      for (const Millis one : delays) {
+        out.add_delays(one.count());
+      }
+    }
+    void operator()(const core::ExpressionDelay& expression) const {
+      const auto& [text] = expression;
+      record.mutable_expression()->set_text(text);
+    }
+  };
+  std::visit(Setter{record}, delay);
+}
+
+bool take_delay(core::RetryDelay& delay, records::Message& record) {
+  switch (record.delay_case()) {
+    case records::Message::kExponential: {
+      const records::ExponentialDelay& in = record.exponential();
+      delay = core::ExponentialDelay{.first = Millis{in.first()},
+                                     .factor = in.factor(),
+                                     .cap = Millis{in.cap()},
+                                     .jitter_percent = in.jitter_percent()};
+      return true;
+    }
+    case records::Message::kTable: {
+      core::TableDelay table;
+      for (const std::int64_t ms : record.table().delays()) {
+        table.delays.emplace_back(ms);
+      }
+      delay = std::move(table);
+      return true;
+    }
+    case records::Message::kExpression:
+      delay = core::ExpressionDelay{std::move(*record.mutable_expression()->mutable_text())};
+      return true;
+    case records::Message::DELAY_NOT_SET: return false;
+  }
+  return false;
+}
+
+void set_trace(records::Message& record, const core::Trace& trace) {
+  const auto& [trace_id, parent_span, flags, state] = trace;
+  records::Trace& out = *record.mutable_trace();
+  set_array(*out.mutable_trace_id(), trace_id);
+  set_array(*out.mutable_parent_span(), parent_span);
+  out.set_flags(flags);
+  out.set_state(state);
+}
+
+bool take_trace(core::Trace& trace, records::Message& record) {
+  records::Trace& in = *record.mutable_trace();
+  if (!get_array(trace.trace_id, in.trace_id()) ||
+      !get_array(trace.parent_span, in.parent_span()) || in.flags() > 0xff) {
+    return false;
+  }
+  trace.flags = static_cast<std::uint8_t>(in.flags());
+  trace.state = std::move(*in.mutable_state());
+  return true;
+}
+
+/// One record per thread keeps its buffers from message to message: nothing is allocated but the
+/// result. A large one is not kept.
+records::Message& scratch() {
+  constexpr std::size_t kept_bytes_max = std::size_t{256} << 10U;
+  thread_local records::Message record;
+  thread_local unsigned uses = 0;
+  if (++uses % 64 == 0 && record.SpaceUsedLong() > kept_bytes_max) {
+    records::Message fresh;
+    record.Swap(&fresh);
+  }
+  record.Clear();
+  return record;
+}
+
+}  // namespace
+
+std::string encode_message(const core::Message& message) {
+  const auto& [id, created_at, tenant, queue, group, flow_key, method, url, host, headers, body,
+               retry, timeout, not_before, labels, caller_ip, dedup_id, trace, replay_of, redact] =
+      message;
+  const auto& [retries_max, delay] = retry;
+  records::Message& record = scratch();
+  record.set_nonce(id.nonce);
+  record.set_created_at(to_ms(created_at));
+  record.set_tenant(tenant.value());
+  record.set_queue(queue);
+  record.set_group(group);
+  record.set_flow_key(flow_key);
+  record.set_method(method);
+  record.set_url(url);
+  record.set_host(host);
+  set_headers(*record.mutable_headers(), headers);
+  record.set_body(body);
+  record.set_retries_max(retries_max);
+  set_delay(record, delay);
+  record.set_timeout(timeout.count());
+  record.set_not_before(to_ms(not_before));
+  for (const std::string& label : labels) {
+    record.add_labels(label);
+  }
+  record.set_caller_ip(caller_ip);
+  record.set_dedup_id(dedup_id);
+  set_trace(record, trace);
+  record.set_replay_of_seq(replay_of.seq.value());
+  record.set_replay_of_nonce(replay_of.nonce);
+  for (const std::string& part : redact) {
+    record.add_redact(part);
+  }
+  return serialize(record);
+}
+
+Result<core::Message> decode_message(core::Seq seq, std::string_view value) {
+  records::Message record;
+  if (!parse(record, value)) {
+    return broken_record("message");
+  }
+  core::Message message;
+  message.id = {seq, record.nonce()};
+  message.created_at = moment_from_ms(record.created_at());
+  message.tenant = core::TenantId{record.tenant()};
+  message.queue = std::move(*record.mutable_queue());
+  message.group = std::move(*record.mutable_group());
+  message.flow_key = std::move(*record.mutable_flow_key());
+  message.method = std::move(*record.mutable_method());
+  message.url = std::move(*record.mutable_url());
+  message.host = std::move(*record.mutable_host());
+  message.headers = take_headers(*record.mutable_headers());
+  message.body = std::move(*record.mutable_body());
+  message.retry.retries_max = record.retries_max();
+  message.timeout = Millis{record.timeout()};
+  message.not_before = moment_from_ms(record.not_before());
+  message.labels = take_texts(*record.mutable_labels());
+  message.caller_ip = std::move(*record.mutable_caller_ip());
+  message.dedup_id = std::move(*record.mutable_dedup_id());
+  message.replay_of = {core::Seq{record.replay_of_seq()}, record.replay_of_nonce()};
+  message.redact = take_texts(*record.mutable_redact());
+  if (!take_delay(message.retry.delay, record)) {
+    return broken_record("message without a retry delay");
+  }
+  if (!take_trace(message.trace, record)) {
+    return broken_record("message with a trace that is none");
+  }
+  return message;
+}
+
+}  // namespace hk::store

@@ -1,0 +1,130 @@
+#include "store/codec.h"
+#include "store/record.h"
+#include "store/record_parts.h"
+
+namespace hk::store {
+namespace {
+
+void set_attempt(records::Attempt& record, const core::Attempt& attempt) {
+  const auto& [fence, started_at, ended_at, response_status, error, response_headers, response_body,
+               span_id] = attempt;
+  const auto& [epoch, number] = fence;
+  record.set_epoch(epoch);
+  record.set_number(number);
+  record.set_started_at(to_ms(started_at));
+  record.set_ended_at(to_ms(ended_at));
+  record.set_response_status(response_status);
+  record.set_error(error);
+  set_headers(*record.mutable_response_headers(), response_headers);
+  record.set_response_body(response_body);
+  set_array(*record.mutable_span_id(), span_id);
+}
+
+bool take_attempt(core::Attempt& attempt, records::Attempt& record) {
+  attempt.fence = {record.epoch(), record.number()};
+  attempt.started_at = moment_from_ms(record.started_at());
+  attempt.ended_at = moment_from_ms(record.ended_at());
+  attempt.response_status = record.response_status();
+  attempt.error = std::move(*record.mutable_error());
+  attempt.response_headers = take_headers(*record.mutable_response_headers());
+  attempt.response_body = std::move(*record.mutable_response_body());
+  return get_array(attempt.span_id, record.span_id());
+}
+
+std::optional<core::Status> to_status(std::uint32_t number) {
+  const auto status = static_cast<core::Status>(number);
+  switch (status) {
+    case core::Status::pending:
+    case core::Status::running:
+    case core::Status::succeeded:
+    case core::Status::failed:
+    case core::Status::canceled: return number <= 0xff ? std::optional(status) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string encode_attempt(const core::Attempt& attempt) {
+  records::Attempt record;
+  set_attempt(record, attempt);
+  return serialize(record);
+}
+
+Result<core::Attempt> decode_attempt(std::string_view value) {
+  records::Attempt record;
+  core::Attempt attempt;
+  if (!parse(record, value) || !take_attempt(attempt, record)) {
+    return broken_record("attempt");
+  }
+  return attempt;
+}
+
+std::string encode_state(const core::MessageState& state) {
+  const auto& [status, attempts, due, cancel_requested, cancel_requested_at, finished_at,
+               expires_at, in_dlq, last] = state;
+  records::MessageState record;
+  record.set_status(static_cast<std::uint32_t>(status));
+  record.set_attempts(attempts);
+  record.set_due(to_ms(due));
+  record.set_cancel_requested(cancel_requested);
+  record.set_cancel_requested_at(to_ms(cancel_requested_at));
+  record.set_finished_at(to_ms(finished_at));
+  record.set_expires_at(to_ms(expires_at));
+  record.set_in_dlq(in_dlq);
+  if (last) {
+    set_attempt(*record.mutable_last(), *last);
+  }
+  return serialize(record);
+}
+
+Result<core::MessageState> decode_state(std::string_view value) {
+  records::MessageState record;
+  if (!parse(record, value)) {
+    return broken_record("state");
+  }
+  const auto status = to_status(record.status());
+  if (!status) {
+    return broken_record("state with unknown status " + std::to_string(record.status()));
+  }
+  core::MessageState state;
+  state.status = *status;
+  state.attempts = record.attempts();
+  state.due = moment_from_ms(record.due());
+  state.cancel_requested = record.cancel_requested();
+  state.cancel_requested_at = moment_from_ms(record.cancel_requested_at());
+  state.finished_at = moment_from_ms(record.finished_at());
+  state.expires_at = moment_from_ms(record.expires_at());
+  state.in_dlq = record.in_dlq();
+  if (record.has_last() && !take_attempt(state.last.emplace(), *record.mutable_last())) {
+    return broken_record("state with a broken attempt");
+  }
+  return state;
+}
+
+std::string encode_lane_entry(const core::LaneEntry& entry) {
+  const auto& [place, not_before, attempts, flow_key, started, cancel_requested] = entry;
+  static_cast<void>(place);  // the key says it
+  records::LaneEntry record;
+  record.set_not_before(to_ms(not_before));
+  record.set_attempts(attempts);
+  record.set_flow_key(flow_key);
+  record.set_started(started);
+  record.set_cancel_requested(cancel_requested);
+  return serialize(record);
+}
+
+Result<core::LaneEntry> decode_lane_entry(core::LanePlace place, std::string_view value) {
+  records::LaneEntry record;
+  if (!parse(record, value)) {
+    return broken_record("lane entry");
+  }
+  return core::LaneEntry{.place = place,
+                         .not_before = moment_from_ms(record.not_before()),
+                         .attempts = record.attempts(),
+                         .flow_key = std::move(*record.mutable_flow_key()),
+                         .started = record.started(),
+                         .cancel_requested = record.cancel_requested()};
+}
+
+}  // namespace hk::store

@@ -1,0 +1,126 @@
+/// Records with every field set to something of its own, so that a forgotten one is seen.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/mutation.h"
+
+namespace hk::store::samples {
+
+inline core::Message message() {
+  core::Message m;
+  m.id = {core::Seq{77}, 0x1122334455667788ULL};
+  m.created_at = moment_from_ms(1'700'000'000'001);
+  m.tenant = core::TenantId{5};
+  m.queue = "orders";
+  m.group = "customer-9";
+  m.flow_key = "flow";
+  m.method = "PUT";
+  m.url = "https://example.com/hook?x=1";
+  m.host = "https://example.com:443";
+  m.headers = {{"Content-Type", "application/json"}, {"X-Bytes", std::string("\xff\x00\x01", 3)}};
+  m.body = std::string("{\"a\":\0 1}", 9);
+  m.retry.retries_max = 7;
+  m.retry.delay = core::ExponentialDelay{
+      .first = Millis{100}, .factor = 1.5, .cap = Millis{9000}, .jitter_percent = 20};
+  m.timeout = Millis{30'000};
+  m.not_before = moment_from_ms(1'700'000'060'000);
+  m.labels = {"red", "blue"};
+  m.caller_ip = "192.0.2.7";
+  m.dedup_id = "d-1";
+  m.trace.trace_id = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
+  m.trace.parent_span = {8, 7, 6, 5, 4, 3, 2, 1};
+  m.trace.flags = 3;
+  m.trace.state = "vendor=1";
+  m.replay_of = {core::Seq{12}, 99};
+  m.redact = {"body", "header:authorization"};
+  return m;
+}
+
+inline core::Attempt attempt(std::uint32_t number = 2) {
+  core::Attempt a;
+  a.fence = {.epoch = 4, .attempt = number};
+  a.started_at = moment_from_ms(1'700'000'061'000);
+  a.ended_at = moment_from_ms(1'700'000'061'500);
+  a.response_status = 503;
+  a.error = "status 503";
+  a.response_headers = {{"Retry-After", "3"}};
+  a.response_body = std::string("no\0w", 4);
+  a.span_id = {9, 9, 9, 9, 9, 9, 9, 1};
+  return a;
+}
+
+inline core::MessageState state() {
+  core::MessageState s;
+  s.status = core::Status::failed;
+  s.attempts = 3;
+  s.due = moment_from_ms(1'700'000'070'000);
+  s.cancel_requested = true;
+  s.cancel_requested_at = moment_from_ms(1'700'000'069'000);
+  s.finished_at = moment_from_ms(1'700'000'071'000);
+  s.expires_at = moment_from_ms(1'700'900'000'000);
+  s.in_dlq = true;
+  s.last = attempt(3);
+  return s;
+}
+
+inline core::LaneKey lane() {
+  return {core::TenantId{5}, "orders", std::string("a\0b", 3), "", "https://example.com:443"};
+}
+
+inline core::LaneEntry lane_entry() {
+  return {.place = {moment_from_ms(1'700'000'000'500), core::Seq{77}},
+          .not_before = moment_from_ms(1'700'000'000'400),
+          .attempts = 2,
+          .flow_key = "flow",
+          .started = true,
+          .cancel_requested = true};
+}
+
+inline core::Queue queue() {
+  return {core::TenantId{5}, "orders", 4, true, moment_from_ms(1000), moment_from_ms(2000)};
+}
+
+inline core::FlowKey flow_key() {
+  core::FlowKey f;
+  f.tenant = core::TenantId{5};
+  f.key = "flow";
+  f.parallelism = 3;
+  f.rate = 10;
+  f.period = Millis{60'000};
+  f.paused = true;
+  f.pinned_parallelism = true;
+  f.pinned_rate = true;
+  f.window_start = moment_from_ms(123'456);
+  f.window_count = 9;
+  return f;
+}
+
+inline core::Tenant tenant() {
+  return {core::TenantId{5}, "default",  {"digest-1", "digest-2"},
+          "sealed-a",        "sealed-b", moment_from_ms(1234)};
+}
+
+inline core::Counters counters() { return {100, 1, 40, 30, 20, 10, 5, 200, 7}; }
+
+inline core::Meta meta() { return {1, 8, core::Seq{70}, moment_from_ms(1'700'000'000'000)}; }
+
+inline core::AppendEvents events() {
+  return {core::TenantId{5},
+          moment_from_ms(1'700'000'000'000),
+          42,
+          {{core::Seq{77}, core::EventKind::created, 0},
+           {core::Seq{3}, core::EventKind::retry, 2},
+           {core::Seq{~0ULL}, core::EventKind::canceled, 4'000'000'000U}}};
+}
+
+inline core::PutExpiry expiry() {
+  return {moment_from_ms(1'700'000'600'000),
+          43,
+          {core::Seq{77}, core::Seq{78}},
+          {{core::TenantId{5}, "d-1"}, {core::TenantId{6}, std::string("\0", 1)}}};
+}
+
+}  // namespace hk::store::samples
