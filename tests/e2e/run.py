@@ -1,0 +1,42 @@
+#!/usr/bin/env python3
+"""Runs the end-to-end tests against a binary.
+
+    python3 tests/e2e/run.py --binary build/release/hikyaku [-k pattern] [-v]
+"""
+import argparse
+import os
+import sys
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--binary", default="build/release/hikyaku")
+    parser.add_argument("-k", dest="patterns", action="append", help="only tests whose name contains this")
+    parser.add_argument("-v", "--verbose", action="store_true")
+    parser.add_argument("--failfast", action="store_true")
+    arguments = parser.parse_args()
+    binary = os.path.abspath(arguments.binary)
+    if not os.access(binary, os.X_OK):
+        print(f"{binary} is missing or cannot be executed: build it first", file=sys.stderr)
+        return 2
+    os.environ["HIKYAKU_BINARY"] = binary
+    sys.path.insert(0, HERE)
+
+    loader = unittest.TestLoader()
+    if arguments.patterns:
+        loader.testNamePatterns = [p if "*" in p else f"*{p}*" for p in arguments.patterns]
+    suite = loader.discover(HERE, "test_*.py", top_level_dir=HERE)
+    runner = unittest.TextTestRunner(verbosity=2 if arguments.verbose else 1, failfast=arguments.failfast)
+    result = runner.run(suite)
+    # An error in a setUpClass stands for all tests of its class: it counts as one failure.
+    failed = len(result.failures) + len(result.errors) + len(result.unexpectedSuccesses)
+    passed = max(0, result.testsRun - failed - len(result.skipped))
+    print(f"{passed} passed, {failed} failed" + (f", {len(result.skipped)} skipped" if result.skipped else ""))
+    return 1 if failed or result.testsRun == 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

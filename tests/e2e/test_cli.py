@@ -1,0 +1,219 @@
+"""The commands of the binary: what they print, and the exit codes scripts rely on."""
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+import unittest
+
+from harness import Answer, Case, Receiver, Server, run_binary, wait_for
+
+
+class Starting(unittest.TestCase):
+    """A server that cannot start says why, on stderr, and exits with a code that is not 0."""
+
+    def setUp(self):
+        self.home = tempfile.mkdtemp(prefix="hikyaku-cli-")
+        self.addCleanup(shutil.rmtree, self.home, ignore_errors=True)
+
+    def fails(self, server, *words):
+        self.addCleanup(server.close)
+        server.spawn()
+        try:
+            code = server.process.wait(20)
+        except subprocess.TimeoutExpired:
+            self.fail("the server started although it should not")
+        text = server.output()
+        self.assertGreater(code, 0, text)
+        for word in words:
+            self.assertIn(word.lower(), text.lower())
+        self.assertNotIn("terminate called", text)
+        return code
+
+    def test_the_port_is_in_use(self):
+        with Server() as first:
+            self.fails(Server(port=first.port), str(first.port), "in use")
+
+    def test_the_data_directory_is_in_use(self):
+        with Server() as first:
+            self.fails(Server(data=first.data), first.data, "in use")
+            self.assertEqual(first.request("GET", "/readyz").status, 200)
+
+    def test_the_data_directory_is_a_file(self):
+        path = os.path.join(self.home, "file")
+        with open(path, "w") as f:
+            f.write("not a directory")
+        self.fails(Server(data=path), path)
+        with open(path) as f:
+            self.assertEqual(f.read(), "not a directory")
+
+    def test_the_data_directory_cannot_be_written(self):
+        self.fails(Server(data="/proc/hikyaku"), "/proc/hikyaku")
+        if os.geteuid() != 0:  # root may write anywhere
+            os.chmod(self.home, 0o500)
+            self.fails(Server(data=os.path.join(self.home, "data")), self.home)
+
+    def test_a_wrong_flag_or_value_is_named(self):
+        self.fails(Server("--colour", "red"), "--colour")
+        self.fails(Server("--listen", "nonsense"), "listen")
+        self.fails(Server("--listen", "127.0.0.1:99999"), "listen")
+
+    def test_a_directory_of_something_else_is_left_alone(self):
+        data = os.path.join(self.home, "photos")
+        os.mkdir(data)
+        with open(os.path.join(data, "holiday.jpg"), "w") as f:
+            f.write("picture")
+        server = Server(data=data)
+        self.addCleanup(server.close)
+        server.spawn()
+        wait_for(lambda: server.process.poll() is not None or server.output(), "some output")
+        with open(os.path.join(data, "holiday.jpg")) as f:
+            self.assertEqual(f.read(), "picture")
+
+
+class Words(unittest.TestCase):
+    def test_version(self):
+        done = run_binary("version")
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(done.stdout, r"\d+\.\d+\.\d+")
+        self.assertRegex(json.loads(run_binary("version", "--json").stdout)["version"], r"^\d+\.\d+\.\d+")
+
+    def test_help_names_every_command(self):
+        done = run_binary("--help")
+        self.assertEqual(done.returncode, 0)
+        for word in ("serve", "publish", "messages", "dlq", "tail", "verify", "backup", "restore", "version"):
+            self.assertIn(word, done.stdout)
+
+    def test_unknown_or_missing_commands_are_an_error(self):
+        for arguments in ((), ("fly",), ("messages",), ("messages", "get"), ("dlq", "fly")):
+            with self.subTest(arguments):
+                done = run_binary(*arguments)
+                self.assertNotEqual(done.returncode, 0)
+                self.assertTrue(done.stderr or done.stdout)
+
+    def test_a_server_that_is_not_there_is_said_so(self):
+        done = run_binary("dlq", "list", env=dict(os.environ, HIKYAKU_URL="http://127.0.0.1:1", HIKYAKU_TOKEN="x"))
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("127.0.0.1:1", done.stderr)
+
+
+class Client(Case):
+    def ok(self, *arguments):
+        done = self.server.cli(*arguments)
+        self.assertEqual(done.returncode, 0, f"{arguments}: {done.stdout}{done.stderr}")
+        return done.stdout
+
+    def json(self, *arguments):
+        return json.loads(self.ok(*arguments, "--json"))
+
+    def test_publish_and_get(self):
+        path, url = self.hook()
+        answer = self.json("publish", url, "--body", "hello")
+        self.assertEqual(answer["url"], url)
+        self.assertEqual(self.receiver.wait(path)[0].body, b"hello")
+        shown = self.json("messages", "get", answer["messageId"])
+        self.assertEqual((shown["messageId"], shown["url"]), (answer["messageId"], url))
+        self.assertIn(answer["messageId"], self.ok("messages", "get", answer["messageId"]))
+
+    def test_cancel(self):
+        path, url = self.hook()
+        message_id = self.json("publish", url, "--body", "x", "--delay", "1h")["messageId"]
+        self.ok("messages", "cancel", message_id)
+        self.server.wait_states(message_id, "CREATED", "CANCEL_REQUESTED", "CANCELED")
+        again = self.server.cli("messages", "cancel", message_id)
+        self.assertNotEqual(again.returncode, 0)
+        self.assertTrue(again.stderr)
+        self.assertEqual(self.receiver.at(path), [])
+
+    def test_the_dlq_is_listed_retried_and_deleted(self):
+        path, url = self.hook(500)
+        first = self.server.wait_dead_letter(self.server.publish_id(url, b"1", Upstash_Retries=0))["dlqId"]
+        second = self.server.wait_dead_letter(self.server.publish_id(url, b"2", Upstash_Retries=0))["dlqId"]
+        listed = {m["dlqId"] for m in self.json("dlq", "list")["messages"]}
+        self.assertLessEqual({first, second}, listed)
+        self.assertIn(first, self.ok("dlq", "list"))
+        self.receiver.script(path, 200)
+        self.ok("dlq", "retry", first)
+        self.receiver.wait(path, 3)
+        self.ok("dlq", "delete", second)
+        self.assertEqual(self.server.dead_letters(), [])
+        self.assertNotEqual(self.server.cli("dlq", "delete", second).returncode, 0)
+
+    def test_a_wrong_token_is_said_so(self):
+        done = self.server.cli("dlq", "list", env={"HIKYAKU_TOKEN": "wrong"})
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("token", done.stderr.lower())
+
+    def test_tail_shows_what_happens(self):
+        path, url = self.hook()
+        env = self.server.env | {"HIKYAKU_URL": f"http://127.0.0.1:{self.server.port}", "HIKYAKU_TOKEN": self.server.token}
+        out = open(os.path.join(self.server.home, "tail"), "w+")
+        self.addCleanup(out.close)
+        tail = subprocess.Popen([self.server.binary, "tail"], stdout=out, stderr=subprocess.STDOUT, env=env)
+        try:
+            message_id = None
+
+            def seen():
+                nonlocal message_id
+                message_id = self.server.publish_id(url, b"x")
+                deadline = time.monotonic() + 2
+                while time.monotonic() < deadline:
+                    with open(out.name) as f:
+                        text = f.read()
+                    if message_id in text and "DELIVERED" in text:
+                        return True
+                    time.sleep(0.05)
+                return False
+
+            wait_for(seen, "the events of a message in the output of tail")
+        finally:
+            tail.terminate()
+            tail.wait(10)
+
+
+class Backups(unittest.TestCase):
+    def test_a_backup_is_restored_into_a_new_directory(self):
+        with Receiver() as receiver, Server() as server:
+            receiver.script("/dead", 500)
+            dead = server.publish_id(receiver.url("/dead"), b"kept", Upstash_Retries=0)
+            entry = server.wait_dead_letter(dead)
+            waiting = server.publish_id(receiver.url("/waiting"), b"kept too", Upstash_Delay="1h")
+            copy = os.path.join(server.home, "copy")
+            done = server.cli("backup", copy)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            lost = server.publish_id(receiver.url("/after"), b"after the backup", Upstash_Delay="1h")
+            server.kill()
+
+            fresh = os.path.join(server.home, "fresh")
+            done = run_binary("restore", copy, "--data", fresh)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            done = run_binary("verify", "--data", fresh)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            with Server(data=fresh) as restored:
+                self.assertEqual(restored.get(f"/v2/dlq/{entry['dlqId']}").json()["body"], "kept")
+                self.assertEqual(restored.job(waiting)["status"], "PENDING")
+                self.assertEqual(restored.get(f"/v2/messages/{lost}").status, 404)
+
+    def test_restore_does_not_overwrite(self):
+        with Server() as server:
+            copy = os.path.join(server.home, "copy")
+            self.assertEqual(server.cli("backup", copy).returncode, 0)
+            server.kill()
+            done = run_binary("restore", copy, "--data", server.data)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn(server.data, done.stderr)
+
+    def test_verify_refuses_a_directory_without_a_store(self):
+        with tempfile.TemporaryDirectory() as empty:
+            done = run_binary("verify", "--data", empty)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertEqual(os.listdir(empty), [], "verify wrote something")
+
+    def test_verify_refuses_a_store_in_use(self):
+        with Server() as server:
+            self.assertNotEqual(run_binary("verify", "--data", server.data).returncode, 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
