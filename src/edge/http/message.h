@@ -1,5 +1,5 @@
-/// A request as an adapter sees it and the response it gives: plain data, checked by the strict layer
-/// before anybody sees it (strict.h). Header names keep their spelling; look-ups ignore case.
+/// A request as an adapter sees it and the response it gives: plain data, checked by the strict
+/// layer before anybody sees it (strict.h). Header names keep their spelling; look-ups ignore case.
 #pragma once
 
 #include <cstdint>
@@ -48,7 +48,8 @@ std::string_view reason_phrase(int status);
 
 /// "%41" → "A"; nullopt when malformed. '+' is left alone.
 std::optional<std::string> percent_decode(std::string_view text);
-/// Pairs of a query string or form body in order, percent-decoded ('+' = space); nullopt when malformed.
+/// Pairs of a query string or form body in order, percent-decoded ('+' = space); nullopt when
+/// malformed.
 std::optional<std::vector<std::pair<std::string, std::string>>> parse_query(std::string_view query);
 
 }  // namespace hk::http

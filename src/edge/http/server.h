@@ -22,7 +22,8 @@ struct ServerLimits {
   std::size_t body_bytes_max = 10 * 1024 * 1024;
   std::size_t connections_max = 16'000;
   std::size_t connections_per_peer_max = 16'000;
-  std::size_t pipelined_max = 64;  ///< requests of one connection being answered; then reading pauses
+  std::size_t pipelined_max =
+      64;  ///< requests of one connection being answered; then reading pauses
   std::size_t requests_per_connection_max = 0;  ///< 0 = no limit
   std::chrono::milliseconds handshake_deadline{5'000};
   std::chrono::milliseconds header_deadline{10'000};
@@ -88,7 +89,7 @@ struct ServerStats {
   std::uint64_t connections_total = 0;
   std::uint64_t connections_refused = 0;  ///< at a cap
   std::uint64_t requests_total = 0;
-  std::uint64_t requests_malformed = 0;   ///< refused by the strict layer
+  std::uint64_t requests_malformed = 0;  ///< refused by the strict layer
   std::uint64_t timeouts_total = 0;
 };
 

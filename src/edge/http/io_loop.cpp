@@ -1,0 +1,47 @@
+#include "edge/http/io_loop.h"
+
+#include <boost/asio/post.hpp>
+#include <utility>
+
+namespace hk::http {
+
+IoLoop::IoLoop(std::size_t index)
+    : index_(index),
+      guard_(boost::asio::make_work_guard(context_)),
+      timer_(context_),
+      wheel_(Clock::now()) {}
+
+IoLoop::~IoLoop() { stop(); }
+
+void IoLoop::post(std::move_only_function<void()> work) {
+  boost::asio::post(context_, std::move(work));
+}
+
+// Asio queues handlers first in, first out, and what a poll found ready is queued before anything
+// that those handlers post: so posting is what "after the handlers that are ready now" means.
+void IoLoop::defer(std::move_only_function<void()> work) { post(std::move(work)); }
+
+void IoLoop::start(std::function<void()> on_tick) {
+  on_tick_ = std::move(on_tick);
+  arm_tick();
+  thread_ = std::thread([this] { context_.run(); });
+}
+
+void IoLoop::stop() {
+  context_.stop();
+  if (thread_.joinable()) thread_.join();
+}
+
+std::string_view IoLoop::common_lines() { return common_.lines(std::time(nullptr)); }
+
+void IoLoop::arm_tick() {
+  timer_.expires_after(DeadlineWheel::tick);
+  timer_.async_wait([this](const boost::system::error_code& failure) {
+    if (failure) return;
+    wheel_.advance(Clock::now());
+    on_tick_();
+    arm_tick();
+  });
+}
+
+}  // namespace hk::http

@@ -1,0 +1,87 @@
+/// One I/O thread of the server: an io_context, the thread that runs it, the deadlines and counters
+/// of its connections. Everything but post(), defer() and the counters belongs to that thread.
+#pragma once
+
+#include <atomic>
+#include <boost/asio/basic_waitable_timer.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <functional>
+#include <string_view>
+#include <thread>
+
+#include "edge/http/deadline_wheel.h"
+#include "edge/http/response_writer.h"
+#include "edge/http/server.h"
+
+namespace hk::http {
+
+/// Written by one thread, read by any: no locked instruction is needed.
+class Counter {
+ public:
+  void add(std::uint64_t by = 1) {
+    value_.store(value_.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
+  }
+  void subtract() { add(~std::uint64_t{0}); }
+  [[nodiscard]] std::uint64_t get() const { return value_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<std::uint64_t> value_{0};
+};
+
+struct LoopCounters {
+  Counter connections_open{};
+  Counter connections_total{};
+  Counter connections_refused{};
+  Counter requests_total{};
+  Counter requests_malformed{};
+  Counter timeouts_total{};
+};
+
+class IoLoop final : public IoThread {
+ public:
+  explicit IoLoop(std::size_t index);
+  ~IoLoop() override;
+
+  void post(std::move_only_function<void()> work) override;
+  void defer(std::move_only_function<void()> work) override;
+  [[nodiscard]] std::size_t index() const override { return index_; }
+  [[nodiscard]] void* io_context() override { return &context_; }
+
+  /// Starts the thread. `on_tick` runs on it with every tick of the wheel.
+  void start(std::function<void()> on_tick);
+  /// Ends the thread, whatever is queued. Idempotent.
+  void stop();
+
+  [[nodiscard]] boost::asio::io_context& context() { return context_; }
+  [[nodiscard]] bool on_thread() { return context_.get_executor().running_in_this_thread(); }
+  [[nodiscard]] DeadlineWheel& wheel() { return wheel_; }
+  [[nodiscard]] LoopCounters& counters() { return counters_; }
+  [[nodiscard]] const LoopCounters& counters() const { return counters_; }
+  [[nodiscard]] std::string_view common_lines();
+  [[nodiscard]] bool draining() const { return draining_; }
+  void set_draining() { draining_ = true; }
+  /// Connections whose socket or pending operations still need this loop.
+  void connection_made() { live_.add(); }
+  void connection_gone() { live_.subtract(); }
+  [[nodiscard]] std::uint64_t live_connections() const { return live_.get(); }
+
+ private:
+  using Timer = boost::asio::basic_waitable_timer<Clock, boost::asio::wait_traits<Clock>,
+                                                  boost::asio::io_context::executor_type>;
+  void arm_tick();
+
+  const std::size_t index_;
+  LoopCounters counters_{};
+  Counter live_{};
+  boost::asio::io_context context_{1};
+  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> guard_;
+  Timer timer_;
+  DeadlineWheel wheel_;
+  CommonHeaders common_{};
+  std::function<void()> on_tick_{};
+  bool draining_ = false;
+  std::thread thread_{};
+};
+
+}  // namespace hk::http

@@ -1,0 +1,46 @@
+/// Keeps the responses of one connection in the order of its requests, whatever the order in which
+/// they are answered. Used by a connection on its I/O thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "edge/http/message.h"
+#include "edge/http/response_writer.h"
+
+namespace hk::http {
+
+class Pipeline {
+ public:
+  /// A request was read; its answer is owed.
+  std::uint64_t open(WriteOptions options);
+  /// Appends to `out` every response whose turn has come.
+  void answer(std::uint64_t slot, const Response& response, std::string_view common_lines,
+              std::string& out);
+  /// From now on responses say that the connection ends, and the next one ends it.
+  void close_after_next() { closing_ = true; }
+
+  /// Requests whose responses are not yet in `out`.
+  [[nodiscard]] std::size_t waiting() const { return slots_.size() - front_; }
+  /// The last response of the connection is in `out`; later ones are dropped.
+  [[nodiscard]] bool ended() const { return ended_; }
+
+ private:
+  struct Slot {
+    WriteOptions options{};
+    bool answered = false;
+    std::string bytes{};
+  };
+  void write(Slot& slot, const Response& response, std::string_view common_lines, std::string& out);
+  void pop();
+
+  std::vector<Slot> slots_{};
+  std::size_t front_ = 0;         ///< index of the oldest waiting one
+  std::uint64_t first_slot_ = 0;  ///< its number
+  bool closing_ = false;
+  bool ended_ = false;
+};
+
+}  // namespace hk::http

@@ -1,0 +1,73 @@
+/// The bytes a connection has received and not yet used: contiguous, small while idle, larger while
+/// a long header block or body is coming. Owned by a connection.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <string_view>
+
+namespace hk::http {
+
+class ReadBuffer {
+ public:
+  static constexpr std::size_t small_bytes = 4 * 1024;
+  static constexpr std::size_t large_bytes = 64 * 1024;
+
+  [[nodiscard]] bool empty() const { return begin_ == end_; }
+  [[nodiscard]] std::string_view view() const { return {data_.get() + begin_, end_ - begin_}; }
+  [[nodiscard]] char* free_data() { return data_.get() + end_; }
+  [[nodiscard]] std::size_t free_size() const { return capacity_ - end_; }
+
+  void add(std::size_t bytes) {
+    end_ += bytes;
+    filled_ = end_ == capacity_;
+  }
+  void consume(std::size_t bytes) {
+    begin_ += bytes;
+    if (begin_ == end_) begin_ = end_ = 0;
+  }
+  void clear() { begin_ = end_ = 0; }
+
+  /// Makes free_size() > 0. `bulk`: a body is coming; if it filled the buffer, more is read at
+  /// once. REQUIRES: no read is pending; fewer than `unused_bytes_max` bytes are unused.
+  void make_room(bool bulk, std::size_t unused_bytes_max) {
+    if (data_ == nullptr) return grow(small_bytes);
+    if (begin_ != 0 && (end_ == capacity_ || free_size() < small_bytes / 4)) {
+      std::memmove(data_.get(), data_.get() + begin_, end_ - begin_);
+      end_ -= begin_;
+      begin_ = 0;
+    }
+    if (bulk && filled_ && capacity_ < large_bytes) return grow(large_bytes);
+    if (end_ == capacity_) {
+      grow(std::max(std::min(capacity_ * 2, unused_bytes_max + 1), capacity_ + small_bytes));
+    }
+  }
+
+  /// Back to the small size. REQUIRES: empty(), no read is pending.
+  void shrink() {
+    if (capacity_ > small_bytes) release();
+  }
+  void release() {
+    data_.reset();
+    capacity_ = begin_ = end_ = 0;
+  }
+
+ private:
+  void grow(std::size_t capacity) {
+    auto larger = std::make_unique_for_overwrite<char[]>(capacity);
+    if (data_ != nullptr) std::memcpy(larger.get(), data_.get() + begin_, end_ - begin_);
+    data_ = std::move(larger);
+    capacity_ = capacity;
+    end_ -= begin_;
+    begin_ = 0;
+  }
+
+  std::unique_ptr<char[]> data_{};
+  std::size_t capacity_ = 0;
+  std::size_t begin_ = 0;
+  std::size_t end_ = 0;
+  bool filled_ = false;  ///< by the last read
+};
+
+}  // namespace hk::http

@@ -1,0 +1,159 @@
+#include "edge/http/request_reader.h"
+
+#include <algorithm>
+#include <boost/asio/buffer.hpp>
+#include <boost/beast/http/error.hpp>
+#include <utility>
+
+namespace hk::http {
+
+namespace beast_http = boost::beast::http;
+
+namespace {
+
+constexpr std::size_t extension_bytes_max = 64;  ///< of all chunks of one request together
+/// CR LF of the chunk before, 16 digits, the extensions, CR LF.
+constexpr std::size_t chunk_line_bytes_max = 2 + 16 + extension_bytes_max + 2;
+/// A length that was only announced buys no more memory than this.
+constexpr std::uint64_t body_reserve_max = 64 * 1024;
+
+constexpr Refusal too_large{413, "the body is too large"};
+constexpr Refusal bad_chunks{400, "the chunked body is malformed"};
+
+HeadLimits head_limits(const ServerLimits& limits) {
+  return {limits.header_bytes_max, limits.line_bytes_max, limits.fields_max};
+}
+
+}  // namespace
+
+void RequestReader::Parser::on_request_impl(beast_http::verb, Text method, Text target, int,
+                                            Failure&) {
+  request_.method.assign(method.data(), method.size());
+  request_.target.assign(target.data(), target.size());
+}
+
+void RequestReader::Parser::on_field_impl(beast_http::field, Text name, Text value, Failure&) {
+  if (head_done_) return;  // a trailer: nobody may mistake it for a header
+  request_.fields.push_back(
+      Field{std::string(name.data(), name.size()), std::string(value.data(), value.size())});
+}
+
+void RequestReader::Parser::on_body_init_impl(const boost::optional<std::uint64_t>& length,
+                                              Failure&) {
+  if (length) request_.body.reserve(std::min(*length, body_reserve_max));
+}
+
+std::size_t RequestReader::Parser::on_body_impl(Text body, Failure&) {
+  request_.body.append(body.data(), body.size());
+  return body.size();
+}
+
+void RequestReader::Parser::on_chunk_header_impl(std::uint64_t size, Text extensions,
+                                                 Failure& failure) {
+  saw_chunk_header_ = true;
+  saw_last_chunk_ = size == 0;
+  extension_bytes_ += extensions.size();
+  if (extension_bytes_ > extension_bytes_max) failure = beast_http::error::bad_chunk_extension;
+}
+
+std::size_t RequestReader::Parser::on_chunk_body_impl(std::uint64_t, Text body, Failure&) {
+  request_.body.append(body.data(), body.size());
+  return body.size();
+}
+
+RequestReader::Progress RequestReader::refuse(Refusal refusal) {
+  refusal_ = refusal;
+  phase_ = Phase::refused;
+  return {0, Step::refused};
+}
+
+RequestReader::Progress RequestReader::feed(std::string_view bytes) {
+  switch (phase_) {
+    case Phase::start:
+      if (bytes.empty()) return {};
+      phase_ = Phase::head;
+      [[fallthrough]];
+    case Phase::head: return feed_head(bytes);
+    case Phase::body: return feed_body(bytes);
+    case Phase::complete: return {0, Step::complete};
+    case Phase::refused: return {0, Step::refused};
+  }
+  std::unreachable();
+}
+
+RequestReader::Progress RequestReader::feed_head(std::string_view bytes) {
+  const HeadLimits limits = head_limits(limits_);
+  switch (scanner_.scan(bytes, limits)) {
+    case HeadScanner::State::incomplete: return {};
+    case HeadScanner::State::refused: return refuse(scanner_.refusal());
+    case HeadScanner::State::complete: break;
+  }
+  const std::string_view block = bytes.substr(0, scanner_.size());
+  const std::expected<Head, Refusal> head = check_head(block, limits);
+  if (!head) return refuse(head.error());
+  if (head->content_length > limits_.body_bytes_max) return refuse(too_large);
+
+  request_.fields.reserve(head->fields);
+  Parser& parser = parser_.emplace(request_);
+  parser.header_limit(static_cast<std::uint32_t>(block.size() + 1));
+  parser.body_limit(limits_.body_bytes_max);
+  boost::beast::error_code failure;
+  const std::size_t consumed =
+      parser.put(boost::asio::const_buffer(block.data(), block.size()), failure);
+  // Two readings of the same bytes that differ are how requests are smuggled.
+  const bool agree = !failure && consumed == block.size() && parser.chunked() == head->chunked &&
+                     parser.content_length().has_value() == head->has_length &&
+                     (!head->has_length || *parser.content_length() == head->content_length);
+  if (!agree) return refuse({400, "the header block is malformed"});
+
+  if (head->absolute_form) {
+    request_.target.assign(head->target);
+    if (!request_.target.starts_with('/')) request_.target.insert(0, 1, '/');
+  }
+  keep_alive_ = head->keep_alive;
+  minor_version_ = head->minor_version;
+  expects_continue_ = head->expects_continue;
+  phase_ = parser.is_done() ? Phase::complete : Phase::body;
+  return {consumed, parser.is_done() ? Step::complete : Step::head};
+}
+
+RequestReader::Progress RequestReader::feed_body(std::string_view bytes) {
+  Progress total;
+  while (total.consumed < bytes.size() && total.step == Step::need_more) {
+    const Progress part = feed_parser(bytes.substr(total.consumed));
+    total.consumed += part.consumed;
+    total.step = part.step;
+    if (part.consumed == 0) break;
+  }
+  const std::size_t left = bytes.size() - total.consumed;
+  if (total.step == Step::need_more && left > limits_.header_bytes_max) return refuse(bad_chunks);
+  return total;
+}
+
+RequestReader::Progress RequestReader::feed_parser(std::string_view bytes) {
+  Parser& parser = *parser_;
+  parser.forget_chunk_header();
+  boost::beast::error_code failure;
+  const std::size_t consumed =
+      parser.put(boost::asio::const_buffer(bytes.data(), bytes.size()), failure);
+  if (failure == beast_http::error::body_limit) return refuse(too_large);
+  if (failure && failure != beast_http::error::need_more) return refuse(bad_chunks);
+  if (parser.saw_chunk_header()) {  // not eager: this call took exactly one chunk header
+    const std::size_t line_max =
+        parser.saw_last_chunk() ? limits_.header_bytes_max : chunk_line_bytes_max;
+    if (consumed > line_max) return refuse(bad_chunks);
+  }
+  if (!parser.is_done()) return {consumed, Step::need_more};
+  phase_ = Phase::complete;
+  return {consumed, Step::complete};
+}
+
+Request RequestReader::take() {
+  parser_.reset();
+  scanner_ = HeadScanner{};
+  phase_ = Phase::start;
+  request_.keep_alive = keep_alive_;
+  return std::exchange(request_, Request{});
+}
+
+}  // namespace hk::http

@@ -1,0 +1,20 @@
+/// What a Responder talks to: a connection that waits for the answer of one of its slots.
+#pragma once
+
+#include <cstdint>
+
+#include "edge/http/server.h"
+
+namespace hk::http {
+
+class Responder::Target {
+ public:
+  Target() = default;
+  Target(const Target&) = delete;
+  Target& operator=(const Target&) = delete;
+  virtual ~Target() = default;
+  /// Once per slot. Does nothing when the connection has ended meanwhile.
+  virtual void respond(std::uint64_t slot, Response response) = 0;
+};
+
+}  // namespace hk::http

@@ -1,0 +1,123 @@
+#include "edge/http/response_writer.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
+
+#include "edge/http/safe_header.h"
+
+namespace hk::http {
+
+namespace {
+
+void append_number(std::string& out, std::uint64_t number) {
+  std::array<char, 20> digits{};
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number);
+  out.append(digits.data(), end.ptr);
+}
+
+void append_two(std::string& out, int number) {
+  out.push_back(static_cast<char>('0' + number / 10));
+  out.push_back(static_cast<char>('0' + number % 10));
+}
+
+/// IMF-fixdate; strftime would depend on the locale.
+void append_date(std::string& out, std::time_t now) {
+  constexpr std::array<std::string_view, 7> days{"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
+  constexpr std::array<std::string_view, 12> months{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                                    "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  out.append(days[static_cast<std::size_t>(utc.tm_wday)]).append(", ");
+  append_two(out, utc.tm_mday);
+  out.append(" ").append(months[static_cast<std::size_t>(utc.tm_mon)]).append(" ");
+  append_number(out, static_cast<std::uint64_t>(utc.tm_year + 1900));
+  out.append(" ");
+  append_two(out, utc.tm_hour);
+  out.append(":");
+  append_two(out, utc.tm_min);
+  out.append(":");
+  append_two(out, utc.tm_sec);
+  out.append(" GMT");
+}
+
+bool is_servers_own(std::string_view name) {
+  constexpr std::array<std::string_view, 9> names{"content-length",
+                                                  "transfer-encoding",
+                                                  "connection",
+                                                  "date",
+                                                  "server",
+                                                  "keep-alive",
+                                                  "content-type",
+                                                  "trailer",
+                                                  "x-content-type-options"};
+  return std::any_of(names.begin(), names.end(),
+                     [name](std::string_view own) { return equals_ignoring_case(name, own); });
+}
+
+void append_field(std::string& out, std::string_view name, std::string_view value) {
+  out.append(name).append(": ").append(value).append("\r\n");
+}
+
+void append_status_line(std::string& out, int status) {
+  if (status == 200) {
+    out.append("HTTP/1.1 200 OK\r\n");
+    return;
+  }
+  out.append("HTTP/1.1 ");
+  append_number(out, static_cast<std::uint64_t>(status));
+  out.append(" ").append(reason_phrase(status)).append("\r\n");
+}
+
+}  // namespace
+
+std::string_view CommonHeaders::lines(std::time_t now) {
+  if (now != second_) {
+    second_ = now;
+    lines_.assign("Server: hikyaku\r\nX-Content-Type-Options: nosniff\r\nDate: ");
+    append_date(lines_, now);
+    lines_.append("\r\n");
+  }
+  return lines_;
+}
+
+void append_response(std::string& out, const Response& response, WriteOptions options,
+                     std::string_view common_lines) {
+  // An interim status would make the client read the next response as this one's.
+  const int status = response.status >= 200 && response.status <= 599 ? response.status : 500;
+  const bool has_body = status != 204 && status != 304;
+  out.reserve(out.size() + 256 + response.body.size());
+  append_status_line(out, status);
+  out.append(common_lines);
+  if (has_body) {
+    if (!response.content_type.empty() && safe_header("Content-Type", response.content_type)) {
+      append_field(out, "Content-Type", response.content_type);
+    }
+    out.append("Content-Length: ");
+    append_number(out, response.body.size());
+    out.append("\r\n");
+  }
+  for (const Field& field : response.fields) {
+    if (safe_header(field.name, field.value) && !is_servers_own(field.name)) {
+      append_field(out, field.name, field.value);
+    }
+  }
+  if (options.close) {
+    out.append("Connection: close\r\n");
+  } else if (options.says_keep_alive) {
+    out.append("Connection: keep-alive\r\n");
+  }
+  out.append("\r\n");
+  if (has_body && !options.head_only) out.append(response.body);
+}
+
+Response error_response(int status, std::string_view reason) {
+  Response response;
+  response.status = status;
+  response.body.append("{\"error\":\"").append(reason).append("\"}");
+  response.close = true;
+  return response;
+}
+
+}  // namespace hk::http

@@ -1,0 +1,122 @@
+/// The two kinds of byte streams a connection runs on, with one interface: plain TCP, and TLS by
+/// OpenSSL directly on the socket (no buffers of its own, so that an idle connection stays small).
+/// Completion handlers are never called from inside the call that starts an operation. One read and
+/// one wait for writing may be under way at a time; the stream must outlive them.
+#pragma once
+
+#include <openssl/ssl.h>
+
+#include <boost/asio/basic_stream_socket.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
+#include <memory>
+#include <utility>
+
+namespace hk::http {
+
+using Socket =
+    boost::asio::basic_stream_socket<boost::asio::ip::tcp, boost::asio::io_context::executor_type>;
+using Failure = boost::system::error_code;
+
+struct SslFree {
+  void operator()(SSL* ssl) const { SSL_free(ssl); }
+};
+using SslPtr = std::unique_ptr<SSL, SslFree>;
+
+class PlainStream {
+ public:
+  static constexpr bool has_handshake = false;
+
+  explicit PlainStream(Socket socket) : socket_(std::move(socket)) {}
+
+  template <class Done>
+  void async_read_some(char* data, std::size_t size, Done done) {
+    socket_.async_read_some(boost::asio::buffer(data, size), std::move(done));
+  }
+  template <class Done>
+  void async_wait_writable(Done done) {
+    socket_.async_wait(Socket::wait_write, std::move(done));
+  }
+  /// What the kernel takes now; would_block when that is nothing.
+  std::size_t write_some(const char* data, std::size_t size, Failure& failure) {
+    return socket_.write_some(boost::asio::buffer(data, size), failure);
+  }
+  void shutdown_send() {
+    Failure ignored;
+    socket_.shutdown(Socket::shutdown_send, ignored);
+  }
+  /// Pending operations end with operation_aborted.
+  void close() {
+    Failure ignored;
+    socket_.close(ignored);
+  }
+
+ private:
+  Socket socket_;
+};
+
+class TlsStream {
+ public:
+  static constexpr bool has_handshake = true;
+
+  /// REQUIRES: `ssl` is in accept state.
+  TlsStream(Socket socket, SslPtr ssl);
+
+  template <class Done>
+  void async_handshake(Done done) {
+    step([this] { return handshake(); },
+         [done = std::move(done)](const Failure& failure, std::size_t) mutable { done(failure); },
+         true);
+  }
+  template <class Done>
+  void async_read_some(char* data, std::size_t size, Done done) {
+    step([this, data, size] { return read(data, size); }, std::move(done), true);
+  }
+  template <class Done>
+  void async_wait_writable(Done done) {
+    socket_.async_wait(Socket::wait_write, std::move(done));
+  }
+  std::size_t write_some(const char* data, std::size_t size, Failure& failure);
+  void shutdown_send();
+  void close() {
+    Failure ignored;
+    socket_.close(ignored);
+  }
+
+ private:
+  enum class Want : unsigned char { nothing, read, write };
+  struct Outcome {
+    Want want = Want::nothing;
+    Failure failure{};
+    std::size_t bytes = 0;
+  };
+
+  /// Tries, and waits for the socket as often as OpenSSL asks for it.
+  template <class Try, class Done>
+  void step(Try attempt, Done done, bool first) {
+    const Outcome outcome = attempt();
+    if (outcome.want == Want::nothing) {
+      if (!first) return done(outcome.failure, outcome.bytes);
+      boost::asio::post(socket_.get_executor(), [done = std::move(done), outcome]() mutable {
+        done(outcome.failure, outcome.bytes);
+      });
+      return;
+    }
+    socket_.async_wait(outcome.want == Want::read ? Socket::wait_read : Socket::wait_write,
+                       [this, attempt, done = std::move(done)](const Failure& failure) mutable {
+                         if (failure) return done(failure, std::size_t{0});
+                         step(attempt, std::move(done), false);
+                       });
+  }
+
+  Outcome handshake();
+  Outcome read(char* data, std::size_t size);
+  Outcome outcome_of(int result);
+
+  Socket socket_;
+  SslPtr ssl_;
+};
+
+}  // namespace hk::http
