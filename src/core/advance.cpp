@@ -40,7 +40,7 @@ void Machine::expire_leases() {
 
 void Machine::start_attempts() {
   const Moment now = batch_.now();
-  for (std::size_t started = 0; started < limits_.starts_per_batch; ++started) {
+  for (std::size_t started = 0; starting_ && started < limits_.starts_per_batch; ++started) {
     Live* live = scheduler_.start_next(now);
     if (live == nullptr) {
       return;

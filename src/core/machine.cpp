@@ -78,7 +78,7 @@ std::shared_ptr<const Message> Machine::find_message(TenantId tenant, MessageId 
 }
 
 std::optional<Moment> Machine::wake_at() const {
-  if (scheduler_.wants_refill() || scheduler_.has_runnable()) {
+  if (scheduler_.wants_refill() || (starting_ && scheduler_.has_runnable())) {
     return meta_.time;
   }
   Moment at = std::min(next_expiry_check_, next_event_purge_);

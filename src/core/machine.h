@@ -49,6 +49,9 @@ class Machine {
   /// passed means: at once.
   [[nodiscard]] std::optional<Moment> wake_at() const;
 
+  /// A drain begins: nothing new starts from now on; what runs may end.
+  void stop_starting() { starting_ = false; }
+
   [[nodiscard]] std::uint32_t epoch() const { return meta_.epoch; }
   [[nodiscard]] std::uint32_t in_flight() const { return scheduler_.in_flight(); }
   [[nodiscard]] std::size_t in_memory() const { return live_.size(); }
@@ -119,6 +122,7 @@ class Machine {
   Meta meta_{};
   Meta meta_written_{};
   bool meta_wanted_ = false;
+  bool starting_ = true;
   Seq last_seq_{};
   std::uint64_t batch_number_ = 0;
   Moment next_expiry_check_{};

@@ -1,0 +1,46 @@
+#include "engine/clock.h"
+
+#include <ctime>
+
+#include <algorithm>
+
+namespace hk::engine {
+
+namespace {
+constexpr int slew_divisor = 10;
+}
+
+ClockReadings read_system_clocks() {
+  timespec boot{};
+  clock_gettime(CLOCK_BOOTTIME, &boot);
+  timespec wall{};
+  clock_gettime(CLOCK_REALTIME, &wall);
+  const auto millis = [](const timespec& t) {
+    return Millis{static_cast<std::int64_t>(t.tv_sec) * 1000 + t.tv_nsec / 1'000'000};
+  };
+  return {millis(boot), Moment{millis(wall)}};
+}
+
+SlewedClock::SlewedClock(Source source) : source_(source), last_(source()), time_(last_.wall) {}
+
+void SlewedClock::start_at_least(Moment moment) {
+  const std::lock_guard lock(mutex_);
+  time_ = std::max(time_, moment);
+}
+
+Moment SlewedClock::now() {
+  const ClockReadings readings = source_();
+  const std::lock_guard lock(mutex_);
+  const Millis elapsed = std::max(readings.boot - last_.boot, Millis{0});
+  if (elapsed.count() == 0) {
+    return time_;
+  }
+  // Small steps would round the lean away to nothing: let it be one millisecond then.
+  const Millis lean_max = std::max(elapsed / slew_divisor, Millis{elapsed.count() > 1 ? 1 : 0});
+  const Millis behind = readings.wall - (time_ + elapsed);
+  time_ += std::max(elapsed + std::clamp(behind, -lean_max, lean_max), Millis{0});
+  last_ = readings;
+  return time_;
+}
+
+}  // namespace hk::engine

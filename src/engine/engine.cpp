@@ -1,0 +1,299 @@
+#include "engine/engine.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/assert.h"
+#include "store/store.h"
+#include "store/typed_reader.h"
+
+namespace hk::engine {
+
+namespace {
+
+constexpr Millis wait_max{1000};  // a wall clock that leans makes a longer sleep inexact
+constexpr Millis idle_after{10};  // the burst is over
+const Error stopping{ErrorKind::unavailable, "the server is shutting down; try again in a moment"};
+
+}  // namespace
+
+Engine::Engine(EngineOptions options, store::Store& store, Clock& clock, Rng& rng)
+    : options_(std::move(options)),
+      store_(store),
+      clock_(clock),
+      partition_(options_.limits, store, rng, options_.cache_bytes) {}
+
+Engine::~Engine() { stop(); }
+
+Result<void> Engine::start() {
+  if (auto opened = partition_.open(clock_.now()); !opened) {
+    return opened;
+  }
+  if (auto synced = store_.sync(); !synced) {
+    return std::unexpected(synced.error());
+  }
+  std::atomic_store(&durable_view_, std::shared_ptr<core::Reader>(
+                                        std::make_shared<store::TypedReader>(store_.snapshot())));
+  publish_stats(0);
+  sync_thread_ = std::thread([this] { run_sync(); });
+  core_thread_ = std::thread([this] { run_core(); });
+  return {};
+}
+
+void Engine::submit(std::vector<Submission>& batch) {
+  bool wake = false;
+  {
+    const std::lock_guard lock(inbox_mutex_);
+    if (inbox_closed_) {
+      return;
+    }
+    const std::size_t room = options_.inbox_max - std::min(options_.inbox_max, inbox_.size());
+    const std::size_t taken = std::min(room, batch.size());
+    inbox_.insert(inbox_.end(), std::make_move_iterator(batch.begin()),
+                  std::make_move_iterator(batch.begin() + static_cast<std::ptrdiff_t>(taken)));
+    batch.erase(batch.begin(), batch.begin() + static_cast<std::ptrdiff_t>(taken));
+    wake = core_sleeps_ && taken > 0;
+    if (wake) {
+      core_sleeps_ = false;
+    }
+  }
+  if (wake) {
+    inbox_filled_.notify_one();
+  }
+}
+
+std::shared_ptr<core::Reader> Engine::durable_view() { return std::atomic_load(&durable_view_); }
+
+void Engine::run_core() {
+  bool stopping_starts = false;
+  for (;;) {
+    {  // Let the syncer catch up first: what arrives meanwhile joins one larger batch.
+      std::unique_lock lock(sync_mutex_);
+      sync_drained_.wait(lock,
+                         [this] { return unsynced_ < options_.unsynced_batches_max || failed_; });
+    }
+    std::vector<Submission> commands;
+    bool closed = false;
+    {
+      std::unique_lock lock(inbox_mutex_);
+      if (inbox_.empty() && !inbox_closed_ && starts_stopped_ == stopping_starts) {
+        const auto wake_at = partition_.wake_at();
+        const Millis wait = wake_at ? std::min(*wake_at - clock_.now(), wait_max) : wait_max;
+        if (wait > Millis{0}) {
+          core_sleeps_ = true;
+          inbox_filled_.wait_for(lock, wait, [this, stopping_starts] {
+            return !inbox_.empty() || inbox_closed_ || failed_ ||
+                   starts_stopped_ != stopping_starts;
+          });
+          core_sleeps_ = false;
+        }
+      }
+      if (inbox_.size() <= options_.commands_per_batch) {
+        commands.swap(inbox_);
+      } else {
+        const auto end = inbox_.begin() + static_cast<std::ptrdiff_t>(options_.commands_per_batch);
+        commands.assign(std::make_move_iterator(inbox_.begin()), std::make_move_iterator(end));
+        inbox_.erase(inbox_.begin(), end);
+      }
+      closed = inbox_closed_ && inbox_.empty() && commands.empty();
+      if (starts_stopped_ && !stopping_starts) {
+        stopping_starts = true;
+        partition_.stop_starting();
+      }
+    }
+    if (failed_ || closed) {
+      if (!commands.empty()) {
+        answer(commands, std::vector<core::Reply>(commands.size(), std::unexpected(stopping)));
+      }
+      break;
+    }
+
+    const std::size_t count = commands.size();
+    const Moment now = clock_.now();
+    const auto wake_at = partition_.wake_at();
+    if (commands.empty() && (!wake_at || *wake_at > now)) {
+      continue;
+    }
+    auto written = partition_.run(now, std::move(commands));
+    if (!written) {
+      fail_stop(written.error());
+      break;
+    }
+    publish_stats(count);
+    if (written->answered.empty() && written->effects.empty() && written->mutations == 0) {
+      continue;
+    }
+    {
+      const std::lock_guard lock(sync_mutex_);
+      to_sync_.push_back({std::move(*written)});
+      ++unsynced_;
+    }
+    sync_filled_.notify_one();
+  }
+  {
+    const std::lock_guard lock(sync_mutex_);
+    sync_closed_ = true;
+  }
+  sync_filled_.notify_one();
+}
+
+void Engine::run_sync() {
+  std::uint64_t durable = store_.last_written();
+  bool idle_told = true;
+  for (;;) {
+    std::vector<Pending> pending;
+    {
+      std::unique_lock lock(sync_mutex_);
+      const auto filled = [this] { return !to_sync_.empty() || sync_closed_; };
+      if (!idle_told && !sync_filled_.wait_for(lock, idle_after, filled)) {
+        lock.unlock();
+        if (options_.on_idle) {
+          options_.on_idle();
+        }
+        idle_told = true;
+        continue;
+      }
+      sync_filled_.wait(lock, filled);
+      pending.swap(to_sync_);
+      if (pending.empty()) {
+        return;
+      }
+    }
+    std::uint64_t bytes = 0;
+    for (const Pending& one : pending) {
+      bytes += one.written.bytes;
+    }
+    if (pending.back().written.batch > durable) {
+      // Taken before the sync: it holds everything that the sync covers and nothing that it may
+      // not.
+      auto view = std::make_shared<store::TypedReader>(store_.snapshot());
+      const auto begin = std::chrono::steady_clock::now();
+      const auto synced = store_.sync();
+      if (!synced) {
+        fail_stop(synced.error());
+        for (Pending& one : pending) {
+          answer(
+              one.written.answered,
+              std::vector<core::Reply>(
+                  one.written.answered.size(),
+                  std::unexpected(Error{ErrorKind::unknown_outcome,
+                                        "the store could not confirm the write; it may or may not "
+                                        "have been stored"})));
+        }
+        return;
+      }
+      const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+      durable = pending.back().written.batch;
+      HK_ASSERT(*synced >= durable);
+      std::atomic_store(&durable_view_, std::shared_ptr<core::Reader>(std::move(view)));
+      if (options_.on_commit) {
+        options_.on_commit(took.count(), pending.size(), bytes);
+      }
+      idle_told = false;
+    }
+    release(pending);
+    {
+      const std::lock_guard lock(sync_mutex_);
+      unsynced_ -= pending.size();
+    }
+    sync_drained_.notify_one();
+  }
+}
+
+void Engine::release(std::vector<Pending>& done) {
+  std::vector<core::Effect> effects;
+  for (Pending& one : done) {
+    answer(one.written.answered, std::move(one.written.replies));
+    if (effects.empty()) {
+      effects = std::move(one.written.effects);
+    } else {
+      effects.insert(effects.end(), std::make_move_iterator(one.written.effects.begin()),
+                     std::make_move_iterator(one.written.effects.end()));
+    }
+  }
+  if (!effects.empty() && options_.run_effects) {
+    options_.run_effects(std::move(effects));
+  }
+}
+
+void Engine::answer(std::vector<Submission>& submissions, std::vector<core::Reply> replies) {
+  HK_ASSERT(submissions.size() == replies.size());
+  // Few mailboxes (one per I/O thread): a flat list beats a map.
+  std::vector<std::pair<Mailbox*, std::vector<Finished>>> by_mailbox;
+  for (std::size_t i = 0; i < submissions.size(); ++i) {
+    if (!submissions[i].done) {
+      continue;
+    }
+    Mailbox* mailbox = submissions[i].mailbox;
+    HK_ASSERT(mailbox != nullptr);
+    auto found = std::find_if(by_mailbox.begin(), by_mailbox.end(),
+                              [mailbox](const auto& row) { return row.first == mailbox; });
+    if (found == by_mailbox.end()) {
+      by_mailbox.emplace_back(mailbox, std::vector<Finished>{});
+      found = std::prev(by_mailbox.end());
+      found->second.reserve(submissions.size());
+    }
+    found->second.push_back({std::move(submissions[i].done), std::move(replies[i])});
+  }
+  for (auto& [mailbox, finished] : by_mailbox) {
+    mailbox->deliver(std::move(finished));
+  }
+}
+
+void Engine::fail_stop(const Error& error) {
+  failed_ = true;
+  std::vector<Submission> left;
+  {
+    const std::lock_guard lock(inbox_mutex_);
+    inbox_closed_ = true;
+    left.swap(inbox_);
+  }
+  answer(left, std::vector<core::Reply>(left.size(), std::unexpected(stopping)));
+  inbox_filled_.notify_all();
+  sync_drained_.notify_all();
+  std::call_once(fatal_once_, [&] {
+    if (options_.on_fatal) {
+      options_.on_fatal(error);
+    }
+  });
+}
+
+void Engine::stop_starting() {
+  {
+    const std::lock_guard lock(inbox_mutex_);
+    starts_stopped_ = true;
+  }
+  inbox_filled_.notify_all();
+}
+
+void Engine::stop() {
+  {
+    const std::lock_guard lock(inbox_mutex_);
+    inbox_closed_ = true;
+  }
+  inbox_filled_.notify_all();
+  if (core_thread_.joinable()) {
+    core_thread_.join();
+  }
+  if (sync_thread_.joinable()) {
+    sync_thread_.join();
+  }
+  std::atomic_store(&durable_view_, std::shared_ptr<core::Reader>());
+}
+
+void Engine::publish_stats(std::size_t commands) {
+  const core::Machine& machine = partition_.machine();
+  const std::lock_guard lock(stats_mutex_);
+  ++stats_.batches;
+  stats_.commands += commands;
+  stats_.in_flight = machine.in_flight();
+  stats_.in_memory = machine.in_memory();
+  stats_.lanes = machine.lanes();
+}
+
+EngineStats Engine::stats() const {
+  const std::lock_guard lock(stats_mutex_);
+  return stats_;
+}
+
+}  // namespace hk::engine

@@ -1,0 +1,112 @@
+/// A partition with its threads. The core thread drains the inbox into batches and writes them; the
+/// sync thread makes everything written durable in one go and only then releases replies and
+/// effects. While it syncs, the core goes on with at most one further batch, so that batches grow
+/// under load by themselves.
+///
+/// Fail-stop: when the store cannot write or sync, every waiting command is answered
+/// `unknown_outcome`, nothing more is accepted, and on_fatal is told; the process is expected to
+/// end.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "engine/clock.h"
+#include "engine/partition.h"
+#include "engine/submitter.h"
+
+namespace hk::engine {
+
+struct EngineStats {
+  std::uint64_t batches = 0;
+  std::uint64_t commands = 0;
+  std::uint64_t syncs = 0;
+  std::uint64_t inbox = 0;
+  std::uint64_t in_flight = 0;
+  std::uint64_t in_memory = 0;
+  std::uint64_t lanes = 0;
+};
+
+struct EngineOptions {
+  core::Limits limits{};
+  std::size_t inbox_max = 16'384;
+  std::size_t commands_per_batch = 512;
+  std::size_t unsynced_batches_max = 2;
+  std::size_t cache_bytes = 64U << 20U;
+  /// Called on the sync thread with what is now justified.
+  std::function<void(std::vector<core::Effect>)> run_effects{};
+  /// Called once, on its own thread's last breath; must not return to normal service.
+  std::function<void(Error)> on_fatal{};
+  /// Called after each sync: seconds it took, batches and bytes that it covered.
+  std::function<void(double, std::uint64_t, std::uint64_t)> on_commit{};
+  /// Called on the sync thread when a burst is over.
+  std::function<void()> on_idle{};
+};
+
+class Engine final : public Submitter {
+ public:
+  Engine(EngineOptions options, store::Store& store, Clock& clock, Rng& rng);
+  ~Engine() override;
+
+  /// Recovers the partition and starts the threads. `clock` must not be behind stored_time().
+  Result<void> start();
+  [[nodiscard]] Result<Moment> stored_time() const { return partition_.stored_time(); }
+
+  void submit(std::vector<Submission>& batch) override;
+  std::shared_ptr<core::Reader> durable_view() override;
+
+  /// A drain begins: nothing new starts; commands (outcomes above all) are still taken.
+  void stop_starting();
+  /// Executes what is in the inbox, syncs, ends the threads. Later submissions are refused.
+  void stop();
+  [[nodiscard]] EngineStats stats() const;
+
+ private:
+  struct Pending {
+    Partition::Written written{};
+  };
+
+  void run_core();
+  void run_sync();
+  void release(std::vector<Pending>& done);
+  void answer(std::vector<Submission>& submissions, std::vector<core::Reply> replies);
+  void fail_stop(const Error& error);
+  void publish_stats(std::size_t commands);
+
+  const EngineOptions options_;
+  store::Store& store_;
+  Clock& clock_;
+  Partition partition_;  ///< the core thread's, after start()
+
+  std::mutex inbox_mutex_;
+  std::condition_variable inbox_filled_;
+  std::vector<Submission> inbox_;
+  bool inbox_closed_ = false;
+  bool core_sleeps_ = false;
+  bool starts_stopped_ = false;
+
+  std::mutex sync_mutex_;
+  std::condition_variable sync_filled_;   ///< for the sync thread
+  std::condition_variable sync_drained_;  ///< for the core thread
+  std::vector<Pending> to_sync_;
+  std::size_t unsynced_ = 0;  ///< batches handed over and not yet released
+  bool sync_closed_ = false;
+
+  std::atomic<bool> failed_{false};
+  std::once_flag fatal_once_;
+  std::shared_ptr<core::Reader> durable_view_;  ///< std::atomic_load / std::atomic_store only
+
+  mutable std::mutex stats_mutex_;
+  EngineStats stats_;
+
+  std::thread core_thread_;
+  std::thread sync_thread_;
+};
+
+}  // namespace hk::engine

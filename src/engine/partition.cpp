@@ -1,0 +1,177 @@
+#include "engine/partition.h"
+
+#include "base/assert.h"
+#include "engine/message_cache.h"
+#include "store/codec.h"
+#include "store/store.h"
+#include "store/typed_reader.h"
+
+namespace hk::engine {
+
+/// What the machine reads during one batch: the newest written state, taken when first needed, and
+/// the cache for messages.
+class Partition::BatchReader final : public core::Reader {
+ public:
+  BatchReader(store::Store& store, std::size_t cache_bytes) : store_(store), cache(cache_bytes) {}
+
+  /// A batch was written: later reads must see it.
+  void refresh() { view_.reset(); }
+
+  std::shared_ptr<const core::Message> message(core::Seq seq) override {
+    if (auto cached = cache.get(seq)) {
+      return cached;
+    }
+    auto stored = view().message(seq);
+    if (stored != nullptr) {
+      cache.put(stored);
+    }
+    return stored;
+  }
+  std::optional<core::MessageState> state(core::Seq seq) override { return view().state(seq); }
+  std::vector<core::Attempt> attempts(core::Seq seq) override { return view().attempts(seq); }
+  std::optional<core::Dedup> dedup(core::TenantId tenant, std::string_view id) override {
+    return view().dedup(tenant, id);
+  }
+  bool has_dead_letter(const core::DeadLetterKey& key) override {
+    return view().has_dead_letter(key);
+  }
+  std::vector<core::LaneEntry> lane_entries(const core::LaneKey& lane,
+                                            std::optional<core::LanePlace> after,
+                                            std::size_t limit) override {
+    return view().lane_entries(lane, after, limit);
+  }
+  std::optional<core::LaneKey> next_lane(const std::optional<core::LaneKey>& after) override {
+    return view().next_lane(after);
+  }
+  std::vector<std::shared_ptr<const core::Message>> messages_after(core::Seq after,
+                                                                   std::size_t limit) override {
+    return view().messages_after(after, limit);
+  }
+  core::Seq last_seq() override { return view().last_seq(); }
+  std::vector<core::PutExpiry> expiries_until(Moment now, std::size_t limit) override {
+    return view().expiries_until(now, limit);
+  }
+  std::optional<core::Meta> meta() override { return view().meta(); }
+  std::vector<core::Tenant> tenants() override { return view().tenants(); }
+  std::vector<core::Queue> queues() override { return view().queues(); }
+  std::vector<core::FlowKey> flow_keys() override { return view().flow_keys(); }
+  std::vector<std::pair<core::TenantId, core::Counters>> counters() override {
+    return view().counters();
+  }
+  std::vector<core::DeadLetterKey> dead_letters(core::TenantId tenant,
+                                                std::optional<core::DeadLetterKey> after,
+                                                bool latest_first, std::size_t limit) override {
+    return view().dead_letters(tenant, after, latest_first, limit);
+  }
+  std::vector<core::AppendEvents> events(core::TenantId tenant, Moment from, Moment to,
+                                         std::optional<std::pair<Moment, std::uint64_t>> after,
+                                         bool latest_first, std::size_t limit) override {
+    return view().events(tenant, from, to, after, latest_first, limit);
+  }
+
+ private:
+  core::Reader& view() {
+    if (!view_) {
+      view_ = std::make_unique<store::TypedReader>(store_.snapshot());
+    }
+    return *view_;
+  }
+
+  store::Store& store_;
+  std::unique_ptr<store::TypedReader> view_;
+
+ public:
+  MessageCache cache;
+};
+
+Partition::Partition(const core::Limits& limits, store::Store& store, Rng& rng,
+                     std::size_t cache_bytes)
+    : store_(store),
+      reader_(std::make_unique<BatchReader>(store, cache_bytes)),
+      machine_(std::make_unique<core::Machine>(limits, rng)),
+      last_batch_(store.last_written()) {}
+
+Partition::~Partition() = default;
+
+Result<Moment> Partition::stored_time() const {
+  try {
+    const auto meta = reader_->meta();
+    reader_->refresh();
+    return meta ? meta->time : Moment{};
+  } catch (const core::CorruptRecord& broken) {
+    return fail(ErrorKind::corruption, broken.what());
+  }
+}
+
+Result<void> Partition::open(Moment now) {
+  try {
+    machine_->recover(*reader_, now);
+  } catch (const core::CorruptRecord& broken) {
+    return fail(ErrorKind::corruption, broken.what());
+  }
+  auto output = machine_->take();
+  HK_ASSERT(output.effects.empty());
+  Written written;
+  if (auto done = write(output, written); !done) {
+    return std::unexpected(done.error());
+  }
+  reader_->refresh();
+  return {};
+}
+
+Result<Partition::Written> Partition::run(Moment now, std::vector<Submission> commands) {
+  Written written;
+  written.answered = std::move(commands);
+  written.replies.reserve(written.answered.size());
+  core::Batch::Output output;
+  try {
+    machine_->begin(now, *reader_);
+    for (Submission& submission : written.answered) {
+      written.replies.push_back(machine_->execute(std::move(submission.command)));
+    }
+    machine_->advance();
+    output = machine_->take();
+  } catch (const core::CorruptRecord& broken) {
+    // Nothing of this batch was written, but what memory now believes cannot be trusted.
+    return fail(ErrorKind::corruption, broken.what());
+  }
+  if (auto done = write(output, written); !done) {
+    return std::unexpected(done.error());
+  }
+  written.effects = std::move(output.effects);
+  reader_->refresh();
+  return written;
+}
+
+Result<void> Partition::write(core::Batch::Output& output, Written& written) {
+  written.mutations = output.mutations.size();
+  if (!output.mutations.empty()) {
+    std::vector<store::Write> writes;
+    writes.reserve(output.mutations.size() + 8);
+    for (const core::Mutation& mutation : output.mutations) {
+      store::encode(mutation, writes);
+    }
+    for (const store::Write& one : writes) {
+      written.bytes += one.key.size() + one.value.size();
+    }
+    const auto batch = store_.write(writes);
+    if (!batch) {
+      return std::unexpected(batch.error());
+    }
+    last_batch_ = *batch;
+    for (core::Mutation& mutation : output.mutations) {
+      if (auto* put = std::get_if<core::PutMessage>(&mutation)) {
+        reader_->cache.put(std::move(put->message));
+      } else if (const auto* state = std::get_if<core::PutState>(&mutation);
+                 state != nullptr && core::is_final(state->state.status)) {
+        reader_->cache.erase(state->seq);
+      }
+    }
+  }
+  written.batch = last_batch_;
+  return {};
+}
+
+std::optional<Moment> Partition::wake_at() const { return machine_->wake_at(); }
+
+}  // namespace hk::engine

@@ -1,0 +1,60 @@
+/// One partition without its threads: the machine, its store and its cache. Everything that decides
+/// is here, so that the simulator runs exactly what the server runs; engine.h adds the inbox, the
+/// sync thread and the waiting.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/error.h"
+#include "base/random.h"
+#include "core/machine.h"
+#include "engine/submitter.h"
+
+namespace hk::store {
+class Store;
+}
+
+namespace hk::engine {
+
+class Partition {
+ public:
+  Partition(const core::Limits& limits, store::Store& store, Rng& rng, std::size_t cache_bytes);
+  ~Partition();
+  Partition(const Partition&) = delete;
+  Partition& operator=(const Partition&) = delete;
+
+  /// The time below which this partition's clock must not start.
+  [[nodiscard]] Result<Moment> stored_time() const;
+  /// Rebuilds memory and writes the new epoch. Once, before run(). corruption: a record is broken.
+  Result<void> open(Moment now);
+
+  struct Written {
+    std::uint64_t batch = 0;             ///< everything below must wait until this batch is durable
+    std::vector<Submission> answered{};  ///< commands are spent
+    std::vector<core::Reply> replies{};  ///< one for each of `answered`
+    std::vector<core::Effect> effects{};
+    std::size_t mutations = 0;
+    std::size_t bytes = 0;
+  };
+  /// Executes the commands as one batch and writes it. An error means that the outcome is unknown:
+  /// stop.
+  Result<Written> run(Moment now, std::vector<Submission> commands);
+
+  [[nodiscard]] std::optional<Moment> wake_at() const;
+  [[nodiscard]] const core::Machine& machine() const { return *machine_; }
+  /// From now on nothing new starts; what runs may end.
+  void stop_starting() { machine_->stop_starting(); }
+
+ private:
+  class BatchReader;
+  Result<void> write(core::Batch::Output& output, Written& written);
+
+  store::Store& store_;
+  std::unique_ptr<BatchReader> reader_;
+  std::unique_ptr<core::Machine> machine_;
+  std::uint64_t last_batch_ = 0;
+};
+
+}  // namespace hk::engine

@@ -1,0 +1,79 @@
+#include "engine/tenant_directory.h"
+
+#include <map>
+#include <unordered_map>
+
+#include "security/credentials.h"
+#include "security/digest.h"
+
+namespace hk::engine {
+
+struct TenantDirectory::Table {
+  std::map<core::TenantId, std::shared_ptr<const Entry>> by_id;
+  /// Keyed digests: what an attacker sends does not decide where in the table it lands.
+  std::unordered_map<std::string, std::shared_ptr<const Entry>> by_token;
+};
+
+TenantDirectory::TenantDirectory(const security::MasterKey& master_key)
+    : master_key_(master_key), table_(std::make_shared<const Table>()) {}
+
+TenantDirectory::~TenantDirectory() = default;
+
+std::string signing_key_context(core::TenantId id, std::string_view which) {
+  return "tenant/" + std::to_string(id.value()) + "/signing-key/" + std::string(which);
+}
+
+Result<void> TenantDirectory::put(const core::Tenant& tenant) {
+  auto entry = std::make_shared<Entry>();
+  entry->id = tenant.id;
+  entry->name = tenant.name;
+  entry->token_digests = tenant.token_digests;
+  auto current =
+      master_key_.open(tenant.sealed_current_key, signing_key_context(tenant.id, "current"));
+  if (!current) {
+    return std::unexpected(current.error());
+  }
+  auto next = master_key_.open(tenant.sealed_next_key, signing_key_context(tenant.id, "next"));
+  if (!next) {
+    return std::unexpected(next.error());
+  }
+  entry->current_key = std::move(*current);
+  entry->next_key = std::move(*next);
+
+  const std::lock_guard lock(writing_);
+  auto table = std::make_shared<Table>(*std::atomic_load(&table_));
+  table->by_id[tenant.id] = entry;
+  std::erase_if(table->by_token, [&](const auto& row) { return row.second->id == tenant.id; });
+  for (const std::string& digest : tenant.token_digests) {
+    table->by_token[digest] = entry;
+  }
+  std::atomic_store(&table_, std::shared_ptr<const Table>(std::move(table)));
+  return {};
+}
+
+std::shared_ptr<const TenantDirectory::Entry> TenantDirectory::authenticate(
+    std::string_view token) const {
+  const std::string digest = master_key_.token_digest(token);
+  const auto table = std::atomic_load(&table_);
+  const auto found = table->by_token.find(digest);
+  if (found == table->by_token.end() || !security::constant_time_equal(found->first, digest)) {
+    return nullptr;
+  }
+  return found->second;
+}
+
+std::shared_ptr<const TenantDirectory::Entry> TenantDirectory::find(core::TenantId id) const {
+  const auto table = std::atomic_load(&table_);
+  const auto found = table->by_id.find(id);
+  return found == table->by_id.end() ? nullptr : found->second;
+}
+
+std::vector<std::shared_ptr<const TenantDirectory::Entry>> TenantDirectory::all() const {
+  std::vector<std::shared_ptr<const Entry>> entries;
+  for (const auto& [id, entry] : std::atomic_load(&table_)->by_id) {
+    entries.push_back(entry);
+  }
+  return entries;
+}
+
+}  // namespace hk::engine
