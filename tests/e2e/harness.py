@@ -166,6 +166,9 @@ class Receiver:
             def handle_any(self):
                 length = int(self.headers.get("Content-Length", 0))
                 body = self.rfile.read(length)
+                if len(body) < length:  # The sender died in the middle of it: not a request.
+                    self.close_connection = True
+                    return
                 got = Received(self.command, self.path, self.headers, body, time.time())
                 answer = receiver.record(got)
                 try:
