@@ -1,0 +1,52 @@
+#include "config/check.h"
+
+#include <algorithm>
+
+namespace hk::config {
+namespace {
+
+std::unexpected<Error> wrong(std::string message) {
+  return fail(ErrorKind::invalid_argument, std::move(message));
+}
+
+/// 127.0.0.0/8, ::1 and the name for them; anything else may be reached from outside. All four
+/// numbers are looked at, since 127.example.com is a name.
+bool is_loopback(const std::string& host) {
+  if (host == "localhost" || host == "::1") {
+    return true;
+  }
+  return host.starts_with("127.") && std::count(host.begin(), host.end(), '.') == 3 &&
+         host.find_first_not_of("0123456789.") == std::string::npos;
+}
+
+}  // namespace
+
+Result<void> check_together(const Options& options) {
+  if (options.tls_cert.empty() != options.tls_key.empty()) {
+    return wrong(std::string("tls_cert and tls_key belong together: ") +
+                 (options.tls_cert.empty() ? "tls_cert" : "tls_key") + " is missing");
+  }
+  if (!is_loopback(options.listen.host) && options.tls_cert.empty() &&
+      !options.allow_insecure_listen) {
+    return wrong(
+        "listen: " + options.listen.host +
+        " can be reached from other machines, and tokens would cross the network unencrypted. "
+        "Give tls_cert and tls_key, listen on 127.0.0.1, or set allow_insecure_listen if a "
+        "proxy ends TLS in front");
+  }
+  if (options.retries_default > options.retries_max) {
+    return wrong("retries_default (" + std::to_string(options.retries_default) +
+                 ") must not be above retries_max (" + std::to_string(options.retries_max) + ")");
+  }
+  if (options.timeout_default > options.timeout_max) {
+    return wrong("timeout_default must not be above timeout_max");
+  }
+#ifndef HK_FAULTS
+  if (!options.storage_fault.empty()) {
+    return wrong("storage_fault works in test builds only (built with HK_FAULTS); leave it out");
+  }
+#endif
+  return {};
+}
+
+}  // namespace hk::config

@@ -1,0 +1,27 @@
+/// Texts of settings as values, strictly: nullopt for anything but the documented form.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "config/options.h"
+
+namespace hk::config {
+
+std::optional<bool> parse_flag(std::string_view text);            ///< true false yes no on off 1 0
+std::optional<std::uint64_t> parse_count(std::string_view text);  ///< decimal digits
+std::optional<std::uint64_t> parse_bytes(std::string_view text);  ///< 1000, 64KiB, 10MB
+std::optional<Millis> parse_duration(std::string_view text);      ///< 250ms, 10s, 1d10h30m, 0
+std::optional<HostPort> parse_address(std::string_view text);     ///< 127.0.0.1:8080, [::1]:8080
+
+/// Assigns `text` to the field of an option of this kind; the error says what would be right and
+/// does not repeat the value.
+Result<void> assign(bool& field, const OptionRow& row, std::string_view text);
+Result<void> assign(std::uint64_t& field, const OptionRow& row, std::string_view text);
+Result<void> assign(Millis& field, const OptionRow& row, std::string_view text);
+Result<void> assign(HostPort& field, const OptionRow& row, std::string_view text);
+Result<void> assign(std::string& field, const OptionRow& row, std::string_view text);
+Result<void> assign(Secret& field, const OptionRow& row, std::string_view text);
+
+}  // namespace hk::config
