@@ -7,7 +7,7 @@ import tempfile
 import time
 import unittest
 
-from harness import Answer, Case, Receiver, Server, run_binary, wait_for
+from harness import Case, Receiver, Server, run_binary, wait_for
 
 
 class Starting(unittest.TestCase):

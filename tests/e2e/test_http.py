@@ -4,7 +4,7 @@ import re
 import socket
 import unittest
 
-from harness import DEV_TOKEN, Case, raw_exchange, wait_for
+from harness import DEV_TOKEN, Case, raw_exchange
 
 AUTH = f"Authorization: Bearer {DEV_TOKEN}\r\n".encode()
 
@@ -93,7 +93,7 @@ class Framing(Case):
 
 
 class Bounds(Case):
-    flags = ("--max-body-bytes", "100000")
+    flags = ("--body-bytes-max", "100000")
 
     def test_an_oversized_body_is_413(self):
         answer = self.server.publish(self.receiver.url("/big"), b"x" * 100_001)

@@ -5,7 +5,7 @@ import re
 import time
 import unittest
 
-from harness import DEV_CURRENT_KEY, Answer, Case, verify_signature, wait_for
+from harness import DEV_CURRENT_KEY, Answer, Case, Receiver, verify_signature
 
 SPAN = re.compile(r"^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$")
 
@@ -140,10 +140,13 @@ class Timing(Case):
         self.receiver.wait(path)
 
     def test_a_slow_destination_holds_up_nobody_else(self):
-        slow, slow_url = self.hook(Answer(action="hang"))
-        for _ in range(30):
-            self.server.publish_id(slow_url, b"x", Upstash_Timeout="60s", Upstash_Retries=0)
-        self.receiver.wait(slow)
+        # More than one destination may have in flight, so that some of them wait.
+        slow = Receiver()
+        self.addCleanup(slow.close)
+        slow.script("/hook", Answer(action="hang"))
+        for _ in range(200):
+            self.server.publish_id(slow.url(), b"x", Upstash_Timeout="60s", Upstash_Retries=0)
+        slow.wait("/hook", 100)
         path = self.path() + "/quick"
         self.server.publish_id(self.receiver.url(path), b"x")
         self.receiver.wait(path, timeout=10)
@@ -292,26 +295,47 @@ class Messages(Case):
 
 class Jobs(Case):
     def test_a_delivered_job_tells_its_whole_story(self):
-        path, url = self.hook(503, Answer(body=b"done"))
-        message_id = self.server.publish_id(url, b"x", Upstash_Retry_Delay="100")
+        path, url = self.hook(503, Answer(body=b"done", delay=0.2))
+        trace = "4bf92f3577b34da6a3ce929d0e0e4736"
+        message_id = self.server.publish_id(url, b"x", Upstash_Retry_Delay="100", Upstash_Label="told",
+                                            traceparent=f"00-{trace}-00f067aa0ba902b7-01")
         job = self.server.wait_job(message_id, "SUCCEEDED")
-        attempts = job["attempts"]
-        self.assertEqual(len(attempts), 2)
-        text = json.dumps(attempts[0])
-        self.assertIn("503", text)
-        self.assertIn("200", json.dumps(attempts[1]))
-        trace = SPAN.match(self.receiver.at(path)[0].headers["traceparent"])[1]
-        self.assertIn(trace, json.dumps(job))
+        self.assertEqual((job["id"], job["url"], job["method"], job["labels"]), (message_id, url, "POST", ["told"]))
+        self.assertEqual(job["trace"], {"trace_id": trace, "parent_span_id": "00f067aa0ba902b7"})
+        self.assertLessEqual(job["created_at"], job["finished_at"])
+        self.assertNotIn("dlq_id", job)
+        self.assertEqual(job["holds"], [])
+
+        first, second = job["attempts"]
+        self.assertEqual((first["number"], first["status_code"]), (1, 503))
+        self.assertTrue(first["error"])
+        self.assertEqual((second["number"], second["status_code"]), (2, 200))
+        self.assertNotIn("error", second)
+        self.assertGreaterEqual(second["latency_ms"], 200)
+        self.assertGreaterEqual(second["started_at"], first["ended_at"])
+        sent = [SPAN.match(r.headers["traceparent"]) for r in self.receiver.at(path)]
+        self.assertEqual([s[1] for s in sent], [trace, trace])
+        self.assertEqual([s[2] for s in sent], [first["span_id"], second["span_id"]])
+
+    def test_a_failed_job_names_its_dead_letter(self):
+        _, url = self.hook(500)
+        message_id = self.server.publish_id(url, b"x", Upstash_Retries=0)
+        job = self.server.wait_job(message_id, "FAILED")
+        self.assertEqual(job["dlq_id"], self.server.wait_dead_letter(message_id)["dlqId"])
 
     def test_states_before_the_end(self):
         _, url = self.hook()
         waiting = self.server.publish_id(url, b"x", Upstash_Delay="1h")
-        self.assertEqual(self.server.job(waiting)["status"], "PENDING")
+        job = self.server.job(waiting)
+        self.assertEqual((job["status"], job["attempts"]), ("PENDING", []))
+        self.assertEqual([hold["gate"] for hold in job["holds"]], ["delay"])
+        self.assertEqual(job["holds"][0]["opens_at"], job["due_at"])
         path = self.path() + "/hang"
         self.receiver.script(path, Answer(delay=2))
         running = self.server.publish_id(self.receiver.url(path), b"x")
         self.receiver.wait(path)
-        self.server.wait_job(running, "RUNNING")
+        job = self.server.wait_job(running, "RUNNING")
+        self.assertEqual([a["number"] for a in job["attempts"]], [1])
         self.server.wait_job(running, "SUCCEEDED")
 
     def test_an_unknown_job_is_a_problem(self):

@@ -3,7 +3,7 @@ import os
 import stat
 import unittest
 
-from harness import DEV_CURRENT_KEY, DEV_TOKEN, Answer, Case, Receiver, Server, wait_for
+from harness import DEV_CURRENT_KEY, DEV_TOKEN, Answer, Case, Receiver, Server
 
 
 class Tokens(Case):
