@@ -27,7 +27,6 @@ import hashlib
 import http.client
 import os
 import random
-import re
 import signal
 import sys
 import threading
@@ -427,8 +426,8 @@ class Torture:
 
 
 def epoch_of(fence):
-    """A fence is "epoch.attempt" or "epoch-attempt"."""
-    return re.split(r"\D", fence)[0]
+    """A fence is "partition.epoch.attempt"."""
+    return fence.rsplit(".", 1)[0]
 
 
 def body_of(entry):
