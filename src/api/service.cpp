@@ -81,6 +81,7 @@ Service::Service(engine::Submitter& submitter, const engine::TenantDirectory& te
     : options_(std::move(options)), services_{submitter, tenants, metrics, options_} {
   HK_ASSERT(options_.check_destination);
   HK_ASSERT(options_.check_header);
+  HK_ASSERT(options_.scanned_per_listing_max > 0);
 }
 
 Service::~Service() = default;

@@ -238,7 +238,7 @@ Result<void> read_method(const Given& given, core::Message& message) {
 
 Result<void> read_times(const Options& options, Moment now, const Given& given,
                         core::Message& message) {
-  message.not_before = now;
+  // Without either it stays 0: at once, whatever the partition's clock says.
   if (std::string* const value = given[Option::delay]) {
     const Result<Millis> delay = parse_duration(*value);
     if (!delay) {

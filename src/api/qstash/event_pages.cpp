@@ -1,0 +1,228 @@
+// The two ways to a page of events: scanning the log, and telling what happened to named messages.
+#include <algorithm>
+#include <tuple>
+#include <unordered_map>
+
+#include "api/cursor.h"
+#include "api/qstash/event_query.h"
+#include "api/text.h"
+
+namespace hk::api::qstash {
+
+namespace {
+
+constexpr std::size_t batches_per_read = 32;
+constexpr std::size_t story_bytes_kept = std::size_t{8} * 1024 * 1024;
+
+std::unexpected<Error> bad_cursor() {
+  return fail(
+      ErrorKind::invalid_argument,
+      "cursor: neither one that this listing gave out in this order nor a time in milliseconds");
+}
+
+/// Takes events until the page is full; then the next one only proves that more follow.
+class PageWriter {
+ public:
+  PageWriter(core::Reader& reader, const EventQuery& query, const Options& options)
+      : flows_(reader),
+        style_{query.paging.with_bodies, options.timeout_default},
+        count_max_(query.paging.count),
+        bytes_max_(options.listing_bytes_max),
+        json_(page_.events) {
+    page_.events.clear();
+    json_.begin_array();
+  }
+
+  /// False: the page was full before this one.
+  bool add(const HistoryEntry& event, const Story& story) {
+    if (page_.count == count_max_ || (page_.count > 0 && page_.events.size() > bytes_max_)) {
+      return false;
+    }
+    write_event(json_, event, story, flows_, style_);
+    ++page_.count;
+    return true;
+  }
+
+  EventPage finish(std::optional<std::string> cursor) {
+    json_.end_array();
+    page_.cursor = std::move(cursor);
+    return std::move(page_);
+  }
+
+ private:
+  EventPage page_;
+  FlowLimits flows_;
+  EventStyle style_;
+  std::size_t count_max_;
+  std::size_t bytes_max_;
+  JsonWriter json_;
+};
+
+/// The events of one message stand close together: read each message once while they pass by.
+class Stories {
+ public:
+  explicit Stories(core::Reader& reader) : reader_(reader) {}
+
+  const Story& of(core::Seq seq) {
+    const auto known = stories_.find(seq);
+    if (known != stories_.end()) {
+      return known->second;
+    }
+    Story story = read_story(reader_, seq, true);
+    bytes_ += 1024 + (story.message ? story.message->body.size() : 0);
+    if (bytes_ > story_bytes_kept) {
+      stories_.clear();
+      bytes_ = 0;
+    }
+    return stories_.emplace(seq, std::move(story)).first->second;
+  }
+
+ private:
+  core::Reader& reader_;
+  std::unordered_map<core::Seq, Story> stories_;
+  std::size_t bytes_ = 0;
+};
+
+/// One event of the log and its place there.
+struct LogPlace {
+  Moment time{};
+  std::uint64_t batch = 0;
+  std::size_t index = 0;
+};
+
+using After = std::optional<std::pair<Moment, std::uint64_t>>;
+
+/// The bound behind which reading finds this batch again: one page may end in the middle of it.
+After just_before(const LogPlace& place, bool latest_first) {
+  if (latest_first) {
+    return std::pair{place.time, place.batch + 1};
+  }
+  if (place.batch == 0) {
+    return std::pair{place.time - Millis{1}, UINT64_MAX};
+  }
+  return std::pair{place.time, place.batch - 1};
+}
+
+}  // namespace
+
+Result<EventPage> scan_events(core::Reader& reader, EventQuery query, const Options& options) {
+  const bool latest_first = query.paging.latest_first;
+  const CursorScope scope{Listing::event_log, query.tenant, latest_first};
+  std::optional<LogPlace> resume;
+  if (query.paging.cursor) {
+    if (const std::optional<std::uint64_t> ms = parse_unsigned(*query.paging.cursor)) {
+      const auto latest = static_cast<std::uint64_t>(to_ms(query.filter.to));
+      query.filter.to = moment_from_ms(static_cast<std::int64_t>(std::min(*ms, latest)));
+    } else if (const std::optional<CursorPlace> place =
+                   decode_cursor(scope, *query.paging.cursor)) {
+      resume = LogPlace{moment_from_ms(static_cast<std::int64_t>((*place)[0])), (*place)[1],
+                        static_cast<std::size_t>((*place)[2])};
+    } else {
+      return bad_cursor();
+    }
+  }
+
+  PageWriter page(reader, query, options);
+  Stories stories(reader);
+  After after = resume ? just_before(*resume, latest_first) : std::nullopt;
+  std::optional<LogPlace> last = resume;
+  std::size_t scanned = 0;
+  const auto cursor_at_last = [&] {
+    return encode_cursor(scope,
+                         {static_cast<std::uint64_t>(to_ms(last->time)), last->batch, last->index});
+  };
+  while (true) {
+    const std::vector<core::AppendEvents> batches = reader.events(
+        query.tenant, query.filter.from, query.filter.to, after, latest_first, batches_per_read);
+    for (const core::AppendEvents& batch : batches) {
+      const bool resumed = resume && resume->time == batch.time && resume->batch == batch.batch;
+      const std::size_t size = batch.events.size();
+      for (std::size_t step = 0; step < size; ++step) {
+        const std::size_t index = latest_first ? size - 1 - step : step;
+        if (resumed && (latest_first ? index >= resume->index : index <= resume->index)) {
+          continue;
+        }
+        const core::EventRef& ref = batch.events[index];
+        if (scanned++ == options.scanned_per_listing_max) {
+          return page.finish(cursor_at_last());
+        }
+        if (query.wants(ref.kind)) {
+          const Story& story = stories.of(ref.seq);
+          // A message that was purged took its content along: there is nothing left to tell.
+          const bool told = story.message && query.filter.matches(*story.message);
+          if (told && !page.add({ref.kind, ref.attempt, batch.time}, story)) {
+            return page.finish(cursor_at_last());
+          }
+        }
+        last = LogPlace{batch.time, batch.batch, index};
+      }
+      after = std::pair{batch.time, batch.batch};
+    }
+    if (batches.size() < batches_per_read) {
+      return page.finish(std::nullopt);
+    }
+  }
+}
+
+Result<EventPage> tell_events(core::Reader& reader, const EventQuery& query,
+                              const std::vector<Story>& stories, const Options& options) {
+  const bool latest_first = query.paging.latest_first;
+  const CursorScope scope{Listing::message_events, query.tenant, latest_first};
+
+  struct Told {
+    HistoryEntry entry{};
+    const Story* story = nullptr;
+    std::uint64_t position = 0;  // within its message
+    [[nodiscard]] std::tuple<std::uint64_t, std::uint64_t, std::uint64_t> place() const {
+      return {static_cast<std::uint64_t>(to_ms(entry.time)), story->message->id.seq.value(),
+              position};
+    }
+  };
+  Moment to = query.filter.to;
+  std::optional<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>> after;
+  if (query.paging.cursor) {
+    if (const std::optional<std::uint64_t> ms = parse_unsigned(*query.paging.cursor)) {
+      const auto latest = static_cast<std::uint64_t>(to_ms(to));
+      to = moment_from_ms(static_cast<std::int64_t>(std::min(*ms, latest)));
+    } else if (const std::optional<CursorPlace> place =
+                   decode_cursor(scope, *query.paging.cursor)) {
+      after = {(*place)[0], (*place)[1], (*place)[2]};
+    } else {
+      return bad_cursor();
+    }
+  }
+
+  std::vector<Told> all;
+  for (const Story& story : stories) {
+    if (!query.filter.matches(*story.message)) {
+      continue;
+    }
+    std::uint64_t position = 0;
+    for (const HistoryEntry& entry : history(story)) {
+      const bool in_range = entry.time >= query.filter.from && entry.time <= to;
+      if (in_range && query.wants(entry.kind)) {
+        all.push_back({entry, &story, position});
+      }
+      ++position;
+    }
+  }
+  std::ranges::sort(all, [&](const Told& a, const Told& b) {
+    return latest_first ? b.place() < a.place() : a.place() < b.place();
+  });
+
+  PageWriter page(reader, query, options);
+  const Told* last = nullptr;
+  for (const Told& one : all) {
+    if (after && (latest_first ? one.place() >= *after : one.place() <= *after)) {
+      continue;
+    }
+    if (!page.add(one.entry, *one.story)) {
+      const auto [time, seq, position] = last->place();
+      return page.finish(encode_cursor(scope, {time, seq, position}));
+    }
+    last = &one;
+  }
+  return page.finish(std::nullopt);
+}
+
+}  // namespace hk::api::qstash

@@ -1,0 +1,162 @@
+#include "api/qstash/filter.h"
+
+#include <algorithm>
+
+#include "api/text.h"
+
+namespace hk::api::qstash {
+
+namespace {
+
+bool has(const std::vector<std::string>& values, std::string_view value) {
+  return std::ranges::find(values, value) != values.end();
+}
+/// No values: no condition.
+bool accepts(const std::vector<std::string>& values, std::string_view value) {
+  return values.empty() || has(values, value);
+}
+
+/// A URL may contain commas: they separate only where another URL begins.
+std::vector<std::string> split_urls(const std::vector<std::string>& texts) {
+  std::vector<std::string> urls;
+  for (const std::string& text : texts) {
+    std::size_t begin = 0;
+    std::size_t comma = 0;
+    while ((comma = text.find(",http", comma)) != std::string::npos) {
+      urls.push_back(text.substr(begin, comma - begin));
+      begin = ++comma;
+    }
+    urls.push_back(text.substr(begin));
+  }
+  return urls;
+}
+
+/// "host:port" of an accepted URL, in lower case, as written.
+std::string authority_of(std::string_view url) {
+  const std::size_t scheme = url.find("://");
+  const std::string_view behind = scheme == std::string_view::npos ? url : url.substr(scheme + 3);
+  return to_lower(behind.substr(0, behind.find_first_of("/?#")));
+}
+
+std::string_view without_port(std::string_view authority) {
+  const std::size_t colon = authority.rfind(':');
+  const bool inside_brackets =
+      colon != std::string_view::npos && authority.find(']', colon) != std::string_view::npos;
+  return colon == std::string_view::npos || inside_brackets ? authority
+                                                            : authority.substr(0, colon);
+}
+
+std::string_view path_of(std::string_view url) {
+  const std::size_t scheme = url.find("://");
+  const std::string_view behind = scheme == std::string_view::npos ? url : url.substr(scheme + 3);
+  const std::size_t slash = behind.find_first_of("/?#");
+  if (slash == std::string_view::npos || behind[slash] != '/') {
+    return "/";
+  }
+  const std::string_view path = behind.substr(slash);
+  return path.substr(0, path.find_first_of("?#"));
+}
+
+bool host_matches(const std::vector<std::string>& hosts, const core::Message& message) {
+  if (hosts.empty()) {
+    return true;
+  }
+  const std::string authority = authority_of(message.url);
+  return std::ranges::any_of(hosts, [&](const std::string& wanted) {
+    const std::string lowered = to_lower(wanted);
+    return lowered == authority || lowered == without_port(authority) ||
+           message.host.ends_with("://" + lowered);  // the default port, spelled out
+  });
+}
+
+Result<Moment> read_date(const Parameters& parameters, std::string_view name, Moment otherwise) {
+  const Result<std::optional<std::uint64_t>> ms = parameters.number(name);
+  if (!ms) {
+    return std::unexpected(ms.error());
+  }
+  if (!*ms) {
+    return otherwise;
+  }
+  const std::uint64_t latest = static_cast<std::uint64_t>(to_ms(never));
+  return moment_from_ms(static_cast<std::int64_t>(std::min(**ms, latest)));
+}
+
+}  // namespace
+
+bool Filter::matches(const core::Message& message) const {
+  if (matches_nothing || !accepts(urls, message.url) || !accepts(queues, message.queue) ||
+      !accepts(flow_keys, message.flow_key) || !accepts(caller_ips, message.caller_ip) ||
+      !accepts(paths, path_of(message.url)) || !host_matches(hosts, message)) {
+    return false;
+  }
+  return labels.empty() || std::ranges::any_of(message.labels, [&](const std::string& one) {
+           return has(labels, one);
+         });
+}
+
+Result<Filter> read_filter(const Parameters& parameters) {
+  Filter filter;
+  filter.urls = split_urls(parameters.whole("url"));
+  filter.queues = parameters.all("queueName");
+  filter.labels = parameters.all("label");
+  filter.flow_keys = parameters.all("flowControlKey");
+  for (std::string& key : parameters.whole("flowControlKey")) {
+    filter.flow_keys.push_back(std::move(key));  // a key may have a comma in it
+  }
+  filter.caller_ips = parameters.all("callerIp");
+  for (std::string& ip : parameters.all("callerIP")) {
+    filter.caller_ips.push_back(std::move(ip));
+  }
+  filter.hosts = parameters.all("host");
+  filter.paths = parameters.all("path");
+  filter.matches_nothing =
+      !parameters.whole("topicName").empty() || !parameters.whole("scheduleId").empty();
+  const Result<Moment> from = read_date(parameters, "fromDate", Moment{});
+  if (!from) {
+    return std::unexpected(from.error());
+  }
+  const Result<Moment> to = read_date(parameters, "toDate", never);
+  if (!to) {
+    return std::unexpected(to.error());
+  }
+  filter.from = *from;
+  filter.to = *to;
+  return filter;
+}
+
+Result<Paging> read_paging(const Parameters& parameters, std::size_t count_default,
+                           std::size_t count_max, bool latest_first_default) {
+  Paging paging;
+  const Result<std::optional<std::uint64_t>> count = parameters.number("count");
+  if (!count) {
+    return std::unexpected(count.error());
+  }
+  paging.count = count_default;
+  if (*count) {
+    if (**count == 0) {
+      return fail(ErrorKind::invalid_argument, "count must be at least 1");
+    }
+    paging.count = static_cast<std::size_t>(std::min<std::uint64_t>(**count, count_max));
+  }
+  const Result<std::optional<std::string>> order = parameters.one("order");
+  if (!order) {
+    return std::unexpected(order.error());
+  }
+  paging.latest_first = latest_first_default;
+  if (*order) {
+    if (**order != "earliestFirst" && **order != "latestFirst") {
+      return fail(ErrorKind::invalid_argument,
+                  "order: \"" + **order + "\" is neither earliestFirst nor latestFirst");
+    }
+    paging.latest_first = **order == "latestFirst";
+  }
+  Result<std::optional<std::string>> cursor = parameters.one("cursor");
+  if (!cursor) {
+    return std::unexpected(cursor.error());
+  }
+  paging.cursor = std::move(*cursor);
+  paging.with_bodies = parameters.whole("trimBody") != std::vector<std::string>{"0"};
+  return paging;
+}
+
+}  // namespace hk::api::qstash

@@ -1,0 +1,46 @@
+/// The filters that dead letters and events share (§10.3 of the wire specification): several values
+/// of one parameter are OR-ed, different parameters AND-ed, none means all. Pure, any thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/parameters.h"
+#include "base/error.h"
+#include "base/time.h"
+#include "core/message.h"
+
+namespace hk::api::qstash {
+
+struct Filter {
+  std::vector<std::string> urls{};
+  std::vector<std::string> queues{};
+  std::vector<std::string> labels{};
+  std::vector<std::string> flow_keys{};
+  std::vector<std::string> caller_ips{};
+  std::vector<std::string> hosts{};
+  std::vector<std::string> paths{};
+  /// Asked for a URL group or a schedule: no message has one, so none matches.
+  bool matches_nothing = false;
+  Moment from{};
+  Moment to{never};
+
+  [[nodiscard]] bool matches(const core::Message& message) const;
+};
+
+/// invalid_argument: a date that is no number.
+Result<Filter> read_filter(const Parameters& parameters);
+
+struct Paging {
+  std::size_t count = 0;
+  bool latest_first = false;
+  std::optional<std::string> cursor{};
+  bool with_bodies = true;
+};
+/// A count above the maximum is the maximum: the cursor leads to the rest.
+Result<Paging> read_paging(const Parameters& parameters, std::size_t count_default,
+                           std::size_t count_max, bool latest_first_default);
+
+}  // namespace hk::api::qstash

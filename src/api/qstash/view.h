@@ -1,0 +1,53 @@
+/// How a message looks on the QStash surface: field names, header maps, redaction (§1.5, §10.1, §18
+/// of the wire specification). For reads on I/O threads.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/json.h"
+#include "api/story.h"
+#include "core/reader.h"
+
+namespace hk::api::qstash {
+
+/// Hides what the publisher wanted hidden, wherever the message is shown.
+class Redaction {
+ public:
+  explicit Redaction(const core::Message& message);
+  [[nodiscard]] std::string header(std::string_view name, const std::string& value) const;
+  [[nodiscard]] std::string body(const std::string& body) const;  ///< an empty one stays empty
+
+ private:
+  bool body_ = false;
+  bool headers_ = false;
+  std::vector<std::string> names_;
+};
+
+/// The limits of flow keys, read when the first message with a key is shown.
+class FlowLimits {
+ public:
+  explicit FlowLimits(core::Reader& reader) : reader_(reader) {}
+  [[nodiscard]] const core::FlowKey* find(core::TenantId tenant, const std::string& key);
+
+ private:
+  core::Reader& reader_;
+  std::optional<std::vector<core::FlowKey>> keys_;
+};
+
+/// "name": {"Canonical-Name": ["value", …], …}; redacted if a redaction is given.
+void write_header_map(JsonWriter& json, std::string_view name,
+                      const std::vector<core::Header>& headers, const Redaction* redaction);
+
+/// `text` if the bytes are UTF-8, else `text` + "Base64"; nothing if they are empty.
+void write_bytes(JsonWriter& json, std::string_view name, const std::string& bytes);
+
+/// label, labels, flowControlKey, parallelism, rate, period, queueName: the same in every view.
+void write_common_fields(JsonWriter& json, const core::Message& message, FlowLimits& flows);
+
+/// The fields of GET /v2/messages/{id}, without the braces.
+void write_message_fields(JsonWriter& json, const Story& story, FlowLimits& flows, bool with_body);
+
+}  // namespace hk::api::qstash
