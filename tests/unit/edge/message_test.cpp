@@ -1,0 +1,134 @@
+#include "edge/http/message.h"
+
+#include <gtest/gtest.h>
+
+#include "edge/http/response_writer.h"
+#include "edge/http/safe_header.h"
+
+namespace hk::http {
+
+using Pairs = std::vector<std::pair<std::string, std::string>>;
+
+TEST(Message, HeadersAreFoundWithoutRegardToCase) {
+  Request request;
+  request.fields = {{"X-One", "1"}, {"x-one", "2"}};
+
+  EXPECT_EQ(request.header("x-ONE"), "1");
+  EXPECT_EQ(request.header("X-On"), std::nullopt);
+}
+
+TEST(Message, PathAndQueryAreSplitAtTheFirstQuestionMark) {
+  Request request;
+  request.target = "/a//b?c=d?e";
+  EXPECT_EQ(request.path(), "/a//b");
+  EXPECT_EQ(request.query(), "c=d?e");
+
+  request.target = "/a";
+  EXPECT_EQ(request.path(), "/a");
+  EXPECT_EQ(request.query(), "");
+}
+
+TEST(Message, PercentDecodingIsExactOrNothing) {
+  EXPECT_EQ(percent_decode("%41b%2fc+"), "Ab/c+");
+  EXPECT_EQ(percent_decode("%00"), std::string(1, '\0'));
+  EXPECT_EQ(percent_decode(""), "");
+  for (const std::string_view bad : {"%", "%4", "a%", "%g0", "%0g", "%-1", "% 1"}) {
+    EXPECT_EQ(percent_decode(bad), std::nullopt) << bad;
+  }
+}
+
+TEST(Message, QueriesAreParsedInOrder) {
+  EXPECT_EQ(parse_query("a=1&b=x%20y+z&a=2"), (Pairs{{"a", "1"}, {"b", "x y z"}, {"a", "2"}}));
+  EXPECT_EQ(parse_query("a&b=&=c&&d=e=f"), (Pairs{{"a", ""}, {"b", ""}, {"", "c"}, {"d", "e=f"}}));
+  EXPECT_EQ(parse_query(""), Pairs{});
+  EXPECT_EQ(parse_query("a=%zz"), std::nullopt);
+  EXPECT_EQ(parse_query("%=1"), std::nullopt);
+}
+
+TEST(Message, ReasonsAreThoseOfTheStandard) {
+  EXPECT_EQ(reason_phrase(200), "OK");
+  EXPECT_EQ(reason_phrase(431), "Request Header Fields Too Large");
+  EXPECT_EQ(reason_phrase(299), "");
+}
+
+TEST(Message, AnUnsafeHeaderIsRecognised) {
+  EXPECT_TRUE(safe_header("X-A", "b c"));
+  EXPECT_TRUE(safe_header("X-A", ""));
+  EXPECT_TRUE(safe_header("X-A", "caf\xc3\xa9\tx"));
+  for (const std::string_view value :
+       {"a\r\nb", "a\n", "\r", "a\x7f", " a", "a ", "\ta", "a\x01"}) {
+    EXPECT_FALSE(safe_header("X-A", value)) << value;
+  }
+  EXPECT_FALSE(safe_header("X-A", std::string_view("a\0b", 3)));
+  for (const std::string_view name : {"", "a b", "a:", "a\r\nb", "a\n", "\xc3\xa9", "(a)"}) {
+    EXPECT_FALSE(safe_header(name, "v")) << name;
+  }
+}
+
+TEST(Message, AnUnsafeTargetIsRecognised) {
+  EXPECT_TRUE(safe_target("/a?b=c"));
+  for (const std::string_view target : {"", "a", "/a b", "/a\r\nb", "/a\n", "/a#b", "/\xc3\xa9"}) {
+    EXPECT_FALSE(safe_target(target)) << target;
+  }
+}
+
+TEST(ResponseWriter, AResponseIsWrittenWithItsLength) {
+  Response response;
+  response.body = "{}";
+  response.fields = {{"X-Id", "7"}};
+  std::string out;
+  append_response(out, response, {}, "Date: now\r\n");
+
+  EXPECT_EQ(
+      out,
+      "HTTP/1.1 200 OK\r\nDate: now\r\nContent-Type: application/json\r\nContent-Length: 2\r\n"
+      "X-Id: 7\r\n\r\n{}");
+}
+
+TEST(ResponseWriter, UnsafeAndOwnFieldsAreLeftOut) {
+  Response response;
+  response.content_type = "text/plain\r\nX-Evil: 1";
+  response.fields = {{"X-A", "b\r\nX-Evil: 1"}, {"X-Evil\r\nX", "1"},
+                     {"Content-Length", "99"},  {"transfer-encoding", "chunked"},
+                     {"Connection", "close"},   {"X-Ok", "1"}};
+  std::string out;
+  append_response(out, response, {}, "");
+
+  EXPECT_EQ(out, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nX-Ok: 1\r\n\r\n");
+}
+
+TEST(ResponseWriter, BodilessResponsesHaveNoBody) {
+  Response response;
+  response.body = "hello";
+  response.status = 204;
+  std::string out;
+  append_response(out, response, {}, "");
+  EXPECT_EQ(out, "HTTP/1.1 204 No Content\r\n\r\n");
+
+  out.clear();
+  response.status = 200;
+  append_response(out, response, {.head_only = true, .close = true}, "");
+  EXPECT_EQ(out,
+            "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 5\r\n"
+            "Connection: close\r\n\r\n");
+}
+
+TEST(ResponseWriter, AStatusThatIsNotFinalBecomesA500) {
+  for (const int status : {0, 100, 199, 600, -1}) {
+    Response response;
+    response.status = status;
+    std::string out;
+    append_response(out, response, {}, "");
+    EXPECT_TRUE(out.starts_with("HTTP/1.1 500 ")) << status;
+  }
+}
+
+TEST(ResponseWriter, TheDateIsThatOfTheSecond) {
+  CommonHeaders common;
+  EXPECT_NE(common.lines(0).find("Date: Thu, 01 Jan 1970 00:00:00 GMT\r\n"),
+            std::string_view::npos);
+  EXPECT_NE(common.lines(784'111'777).find("Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n"),
+            std::string_view::npos);
+}
+
+}  // namespace hk::http
