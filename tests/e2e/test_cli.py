@@ -10,6 +10,10 @@ import unittest
 from harness import Case, Receiver, Server, run_binary, wait_for
 
 
+# Exit codes; never renumbered.
+FAILED, USAGE, UNAVAILABLE, CORRUPTION = 1, 2, 3, 4
+
+
 class Starting(unittest.TestCase):
     """A server that cannot start says why, on stderr, and exits with a code that is not 0."""
 
@@ -17,7 +21,7 @@ class Starting(unittest.TestCase):
         self.home = tempfile.mkdtemp(prefix="hikyaku-cli-")
         self.addCleanup(shutil.rmtree, self.home, ignore_errors=True)
 
-    def fails(self, server, *words):
+    def fails(self, server, expected, *words):
         self.addCleanup(server.close)
         server.spawn()
         try:
@@ -25,39 +29,40 @@ class Starting(unittest.TestCase):
         except subprocess.TimeoutExpired:
             self.fail("the server started although it should not")
         text = server.output()
-        self.assertGreater(code, 0, text)
+        self.assertEqual(code, expected, text)
         for word in words:
             self.assertIn(word.lower(), text.lower())
         self.assertNotIn("terminate called", text)
-        return code
 
     def test_the_port_is_in_use(self):
         with Server() as first:
-            self.fails(Server(port=first.port), str(first.port), "in use")
+            self.fails(Server(port=first.port), UNAVAILABLE, str(first.port), "in use")
 
     def test_the_data_directory_is_in_use(self):
         with Server() as first:
-            self.fails(Server(data=first.data), first.data, "in use")
+            self.fails(Server(data=first.data), UNAVAILABLE, first.data, "in use")
             self.assertEqual(first.request("GET", "/readyz").status, 200)
 
     def test_the_data_directory_is_a_file(self):
         path = os.path.join(self.home, "file")
         with open(path, "w") as f:
             f.write("not a directory")
-        self.fails(Server(data=path), path)
+        self.fails(Server(data=path), USAGE, path)
         with open(path) as f:
             self.assertEqual(f.read(), "not a directory")
 
     def test_the_data_directory_cannot_be_written(self):
-        self.fails(Server(data="/proc/hikyaku"), "/proc/hikyaku")
+        self.fails(Server(data="/proc/hikyaku"), USAGE, "/proc/hikyaku")
         if os.geteuid() != 0:  # root may write anywhere
             os.chmod(self.home, 0o500)
-            self.fails(Server(data=os.path.join(self.home, "data")), self.home)
+            self.fails(Server(data=os.path.join(self.home, "data")), USAGE, self.home)
 
     def test_a_wrong_flag_or_value_is_named(self):
-        self.fails(Server("--colour", "red"), "--colour")
-        self.fails(Server("--listen", "nonsense"), "listen")
-        self.fails(Server("--listen", "127.0.0.1:99999"), "listen")
+        self.fails(Server("--colour", "red"), USAGE, "--colour")
+        self.fails(Server("--listen", "nonsense"), USAGE, "listen")
+        self.fails(Server("--listen", "127.0.0.1:99999"), USAGE, "listen")
+        self.fails(Server(env={"HIKYAKU_COLOUR": "red"}), USAGE, "HIKYAKU_COLOUR")
+        self.fails(Server(env={"HIKYAKU_DEDUP_WINDOW": "soon"}), USAGE, "dedup")
 
     def test_a_directory_of_something_else_is_left_alone(self):
         data = os.path.join(self.home, "photos")
@@ -77,7 +82,7 @@ class Words(unittest.TestCase):
         done = run_binary("version")
         self.assertEqual(done.returncode, 0)
         self.assertRegex(done.stdout, r"\d+\.\d+\.\d+")
-        self.assertRegex(json.loads(run_binary("version", "--json").stdout)["version"], r"^\d+\.\d+\.\d+")
+        self.assertEqual(run_binary("--version").returncode, 0)
 
     def test_help_names_every_command(self):
         done = run_binary("--help")
@@ -89,12 +94,12 @@ class Words(unittest.TestCase):
         for arguments in ((), ("fly",), ("messages",), ("messages", "get"), ("dlq", "fly")):
             with self.subTest(arguments):
                 done = run_binary(*arguments)
-                self.assertNotEqual(done.returncode, 0)
-                self.assertTrue(done.stderr or done.stdout)
+                self.assertEqual(done.returncode, USAGE)
+                self.assertTrue(done.stderr)
 
     def test_a_server_that_is_not_there_is_said_so(self):
         done = run_binary("dlq", "list", env=dict(os.environ, HIKYAKU_URL="http://127.0.0.1:1", HIKYAKU_TOKEN="x"))
-        self.assertNotEqual(done.returncode, 0)
+        self.assertEqual(done.returncode, UNAVAILABLE)
         self.assertIn("127.0.0.1:1", done.stderr)
 
 
@@ -122,7 +127,7 @@ class Client(Case):
         self.ok("messages", "cancel", message_id)
         self.server.wait_states(message_id, "CREATED", "CANCEL_REQUESTED", "CANCELED")
         again = self.server.cli("messages", "cancel", message_id)
-        self.assertNotEqual(again.returncode, 0)
+        self.assertEqual(again.returncode, FAILED)
         self.assertTrue(again.stderr)
         self.assertEqual(self.receiver.at(path), [])
 
@@ -138,11 +143,12 @@ class Client(Case):
         self.receiver.wait(path, 3)
         self.ok("dlq", "delete", second)
         self.assertEqual(self.server.dead_letters(), [])
-        self.assertNotEqual(self.server.cli("dlq", "delete", second).returncode, 0)
+        self.assertEqual(self.server.cli("dlq", "delete", second).returncode, FAILED)
+        self.assertEqual(self.server.cli("dlq", "delete").returncode, USAGE)
 
     def test_a_wrong_token_is_said_so(self):
         done = self.server.cli("dlq", "list", env={"HIKYAKU_TOKEN": "wrong"})
-        self.assertNotEqual(done.returncode, 0)
+        self.assertEqual(done.returncode, FAILED)
         self.assertIn("token", done.stderr.lower())
 
     def test_tail_shows_what_happens(self):
@@ -180,13 +186,13 @@ class Backups(unittest.TestCase):
             entry = server.wait_dead_letter(dead)
             waiting = server.publish_id(receiver.url("/waiting"), b"kept too", Upstash_Delay="1h")
             copy = os.path.join(server.home, "copy")
-            done = server.cli("backup", copy)
+            done = server.cli("backup", "--data", server.data, "--to", copy)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             lost = server.publish_id(receiver.url("/after"), b"after the backup", Upstash_Delay="1h")
             server.kill()
 
             fresh = os.path.join(server.home, "fresh")
-            done = run_binary("restore", copy, "--data", fresh)
+            done = run_binary("restore", "--from", copy, "--data", fresh)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             done = run_binary("verify", "--data", fresh)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
@@ -198,9 +204,9 @@ class Backups(unittest.TestCase):
     def test_restore_does_not_overwrite(self):
         with Server() as server:
             copy = os.path.join(server.home, "copy")
-            self.assertEqual(server.cli("backup", copy).returncode, 0)
+            self.assertEqual(server.cli("backup", "--data", server.data, "--to", copy).returncode, 0)
             server.kill()
-            done = run_binary("restore", copy, "--data", server.data)
+            done = run_binary("restore", "--from", copy, "--data", server.data)
             self.assertNotEqual(done.returncode, 0)
             self.assertIn(server.data, done.stderr)
 
@@ -212,7 +218,7 @@ class Backups(unittest.TestCase):
 
     def test_verify_refuses_a_store_in_use(self):
         with Server() as server:
-            self.assertNotEqual(run_binary("verify", "--data", server.data).returncode, 0)
+            self.assertEqual(run_binary("verify", "--data", server.data).returncode, UNAVAILABLE)
 
 
 if __name__ == "__main__":
