@@ -67,13 +67,15 @@ Result<void> safe_header(std::string_view name, std::string_view value) {
     return fail(ErrorKind::invalid_argument, "the header '" + std::string(name) +
                                                  "' is set by the server and cannot be forwarded");
   }
-  if (!std::ranges::all_of(value, is_value_char)) {
+  if (!safe_value(value)) {
     return fail(ErrorKind::invalid_argument, "the value of the forwarded header '" +
                                                  std::string(name) +
                                                  "' may hold visible ASCII, spaces and tabs only");
   }
   return {};
 }
+
+bool safe_value(std::string_view value) { return std::ranges::all_of(value, is_value_char); }
 
 Result<void> safe_method(std::string_view method) {
   if (std::ranges::find(methods, method) == std::end(methods)) {

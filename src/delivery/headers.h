@@ -18,6 +18,9 @@ constexpr std::size_t forwarded_bytes_max = 16 * 1024;  ///< names and values to
 /// space and tab.
 Result<void> safe_header(std::string_view name, std::string_view value);
 
+/// Visible ASCII, space and tab only: cannot end a field or begin another one.
+bool safe_value(std::string_view value);
+
 /// invalid_argument: not one of the methods a delivery may use.
 Result<void> safe_method(std::string_view method);
 

@@ -1,0 +1,189 @@
+#include "delivery/attempt.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/assert.h"
+
+namespace hk::delivery {
+namespace {
+
+using observe::AttemptResult;
+
+constexpr std::size_t addresses_tried_max = 4;
+/// Up to here a body is copied behind the head, so that it leaves in one piece under TLS too.
+constexpr std::size_t body_bytes_copied = 16 * 1024;
+
+Moment wall_now() { return std::chrono::floor<Millis>(std::chrono::system_clock::now()); }
+
+}  // namespace
+
+Attempt::Attempt(AttemptMeans& means, AttemptOwner& owner, core::StartAttempt start)
+    : means_(means), owner_(owner), start_(std::move(start)), began_(Clock::now()), last_(began_) {
+  HK_ASSERT(start_.message != nullptr);
+}
+
+Attempt::~Attempt() {
+  if (connection_ != nullptr) {
+    connection_->close();
+  }
+}
+
+void Attempt::begin() {
+  timeout_ = start_.message->timeout > Millis{0} ? start_.message->timeout
+                                                 : means_.options.timeout_default;
+  if (start_.lease_until != Moment{}) {
+    // Once the lease has run out somebody else may send the message: nothing leaves after that.
+    timeout_ = std::min(timeout_, start_.lease_until - wall_now());
+    if (timeout_ <= Millis{0}) {
+      end_failed(AttemptResult::timeout, "not sent: the lease had run out");
+      return;
+    }
+  }
+  last_ = began_ + timeout_;
+  means_.wheel.set(*this, last_);
+
+  auto url = parse_destination(start_.message->url);
+  if (!url) {
+    end_failed(AttemptResult::blocked, url.error().message);
+    return;
+  }
+  url_ = *std::move(url);
+  if (url_.scheme == Scheme::http && !means_.options.egress.allow_http) {
+    end_failed(AttemptResult::blocked, "blocked_by_policy");
+    return;
+  }
+  if (auto known = means_.resolver.known(url_.host)) {
+    go_to(*std::move(known));
+    return;
+  }
+  owner_.look_up(*this, url_.host);
+}
+
+void Attempt::on_resolved(const Result<Addresses>& answers) {
+  if (!answers) {
+    end_failed(AttemptResult::network_error, answers.error().message);
+    return;
+  }
+  go_to(*answers);
+}
+
+void Attempt::go_to(Addresses answers) {
+  if (judge_all(answers, url_.port, means_.options.egress) != Verdict::allowed) {
+    end_failed(AttemptResult::blocked, "blocked_by_policy");
+    return;
+  }
+  addresses_ = std::move(answers);
+  for (const Address& address : addresses_) {
+    if (auto kept = means_.pool.take(pool_key(start_.tenant, url_, address))) {
+      send(std::move(kept));
+      return;
+    }
+  }
+  connect();
+}
+
+void Attempt::connect() {
+  const Address& address = addresses_[next_address_++];
+  connection_ = ConnectionPtr(new Connection(means_.io, means_.response_limits));
+  connection_->pool_key = pool_key(start_.tenant, url_, address);
+  ++means_.connections_opened;
+  means_.wheel.set(*this, std::min(last_, Clock::now() + means_.options.connect_timeout));
+  connection_->open(url_, address, means_.tls, *this);
+}
+
+void Attempt::on_open() {
+  means_.wheel.set(*this, last_);
+  send(std::move(connection_));
+}
+
+void Attempt::send(ConnectionPtr connection) {
+  connection_ = std::move(connection);
+  const auto key = means_.keys(start_.tenant);
+  if (key == nullptr || key->empty()) {
+    end_failed(AttemptResult::blocked, "not sent: the tenant has no signing key");
+    return;
+  }
+  const core::Message& message = *start_.message;
+  std::string& out = connection_->out_buffer();
+  out.clear();
+  const std::int64_t issued_at =
+      std::chrono::floor<std::chrono::seconds>(wall_now()).time_since_epoch().count();
+  if (const auto built = append_request_head(out, start_, url_, *key, issued_at, means_.signer,
+                                             means_.request_options);
+      !built) {
+    end_failed(AttemptResult::blocked, "not sent: " + built.error().message);
+    return;
+  }
+  std::string_view tail = message.body;
+  if (tail.size() <= body_bytes_copied) {
+    out.append(tail);
+    tail = {};
+  }
+  connection_->send(tail, tail.empty() ? nullptr : start_.message, message.method == "HEAD", *this);
+}
+
+void Attempt::on_response() {
+  Response response = std::move(connection_->response());
+  Outcome outcome =
+      judge_answer(response.status, response.non_retryable, response.retry_after.wish());
+  means_.pool.give_back(std::move(connection_), Clock::now());
+  const auto result = outcome.delivered ? AttemptResult::delivered : AttemptResult::http_error;
+  end(result, std::move(outcome), std::move(response));
+}
+
+void Attempt::on_fault(Fault fault, std::string text) {
+  connection_.reset();
+  if (fault == Fault::not_pinned) {
+    end_failed(AttemptResult::blocked, "blocked_by_policy");
+    return;
+  }
+  // Nothing was sent, so another address of the same name is not a second delivery.
+  if (fault == Fault::not_connected && next_address_ < addresses_.size() &&
+      next_address_ < addresses_tried_max) {
+    connect();
+    return;
+  }
+  end_failed(AttemptResult::network_error, std::move(text));
+}
+
+void Attempt::on_deadline(Clock::time_point now) {
+  if (connection_ != nullptr) {
+    connection_->close();
+    connection_.reset();
+  }
+  if (now < last_) {  // only this address took too long
+    on_fault(Fault::not_connected, "not connected: no answer within " +
+                                       std::to_string(means_.options.connect_timeout.count()) +
+                                       " ms");
+    return;
+  }
+  end_failed(AttemptResult::timeout,
+             "timeout: no complete answer within " + std::to_string(timeout_.count()) + " ms");
+}
+
+void Attempt::end_failed(AttemptResult result, std::string error) {
+  end(result, Outcome{.error = std::move(error)});
+}
+
+void Attempt::end(AttemptResult result, Outcome outcome, Response response) {
+  const auto took = std::chrono::ceil<Millis>(Clock::now() - began_);
+  core::CompleteAttempt report{
+      .id = start_.id,
+      .fence = start_.fence,
+      .attempt = {.fence = start_.fence,
+                  .started_at = start_.started_at,
+                  .ended_at = start_.started_at + took,
+                  .response_status = response.status,
+                  .error = std::move(outcome.error),
+                  .response_headers = std::move(response.headers),
+                  .response_body = std::move(response.body),
+                  .span_id = start_.span_id},
+      .delivered = outcome.delivered,
+      .give_up = outcome.give_up,
+      .retry_after = outcome.retry_after,
+  };
+  owner_.on_end(*this, result, std::move(report));
+}
+
+}  // namespace hk::delivery

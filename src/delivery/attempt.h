@@ -1,0 +1,98 @@
+/// One attempt on its way: resolve, judge, connect or reuse, send, read, report. Owned by the
+/// dispatcher; one I/O thread. Its deadline covers all of it.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <boost/intrusive/list_hook.hpp>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "core/command.h"
+#include "core/effect.h"
+#include "delivery/connection.h"
+#include "delivery/connection_pool.h"
+#include "delivery/deadline_wheel.h"
+#include "delivery/dispatcher.h"
+#include "delivery/outcome.h"
+#include "delivery/request.h"
+#include "delivery/signer.h"
+#include "observe/metrics.h"
+
+namespace hk::delivery {
+
+class Attempt;
+
+/// What attempts share: the dispatcher's means, and the two things it does for them.
+struct AttemptMeans {
+  boost::asio::io_context& io;
+  const DispatcherOptions& options;
+  const ResponseLimits response_limits;
+  const RequestOptions request_options;
+  Resolver& resolver;
+  TlsClient& tls;
+  ConnectionPool& pool;
+  DeadlineWheel& wheel;
+  Signer& signer;
+  const SigningKeys& keys;
+  std::uint64_t connections_opened = 0;
+};
+
+class AttemptOwner {
+ public:
+  /// Answers later with attempt.on_resolved(), unless the attempt has ended by then.
+  virtual void look_up(Attempt& attempt, const std::string& host) = 0;
+  /// The attempt is over and may be destroyed in the call.
+  virtual void on_end(Attempt& attempt, observe::AttemptResult result,
+                      core::CompleteAttempt report) = 0;
+
+ protected:
+  ~AttemptOwner() = default;
+};
+
+class Attempt final : public WheelEntry, public ConnectionUser {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  Attempt(AttemptMeans& means, AttemptOwner& owner, core::StartAttempt start);
+  ~Attempt();
+  Attempt(const Attempt&) = delete;
+  Attempt& operator=(const Attempt&) = delete;
+
+  /// May end the attempt before it returns.
+  void begin();
+  void on_resolved(const Result<Addresses>& answers);
+  void on_deadline(Clock::time_point now);
+
+  [[nodiscard]] const core::StartAttempt& start() const { return start_; }
+  [[nodiscard]] const Url& url() const { return url_; }
+  [[nodiscard]] Clock::time_point began() const { return began_; }
+
+  std::uint64_t ticket = 0;  ///< the owner's name for it
+  std::size_t slot = 0;      ///< the owner's place for it
+
+ private:
+  void go_to(Addresses answers);
+  void connect();
+  void send(ConnectionPtr connection);
+  void end(observe::AttemptResult result, Outcome outcome, Response response = {});
+  void end_failed(observe::AttemptResult result, std::string error);
+
+  void on_open() override;
+  void on_response() override;
+  void on_fault(Fault fault, std::string text) override;
+
+  AttemptMeans& means_;
+  AttemptOwner& owner_;
+  core::StartAttempt start_;
+  Url url_;
+  Addresses addresses_;  ///< all of them judged
+  std::size_t next_address_ = 0;
+  ConnectionPtr connection_;  ///< opening or in use
+  Clock::time_point began_;
+  Clock::time_point last_;  ///< the attempt's own deadline; the wheel may hold an earlier one
+  std::chrono::milliseconds timeout_{};
+};
+
+}  // namespace hk::delivery

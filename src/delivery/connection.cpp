@@ -1,0 +1,234 @@
+#include "delivery/connection.h"
+
+#include <sys/socket.h>
+
+#include <array>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/write.hpp>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "base/assert.h"
+
+namespace hk::delivery {
+namespace {
+
+namespace asio = boost::asio;
+
+asio::ip::tcp::endpoint endpoint_of(const Address& address, std::uint16_t port) {
+  if (address.v6) {
+    asio::ip::address_v6::bytes_type bytes;
+    std::memcpy(bytes.data(), address.bytes.data(), bytes.size());
+    return {asio::ip::address_v6(bytes), port};
+  }
+  asio::ip::address_v4::bytes_type bytes;
+  std::memcpy(bytes.data(), address.bytes.data(), bytes.size());
+  return {asio::ip::address_v4(bytes), port};
+}
+
+}  // namespace
+
+Connection::Connection(asio::io_context& io, const ResponseLimits& limits)
+    : socket_(io.get_executor()), reader_(limits) {}
+
+void Connection::open(const Url& url, const Address& judged, TlsClient& tls, ConnectionUser& user) {
+  user_ = &user;
+  pinned_ = endpoint_of(judged, url.port);
+  tls_ = url.scheme == Scheme::https ? &tls : nullptr;
+  ErrorCode error;
+  socket_.open(pinned_.protocol(), error);
+  if (!error) {
+    socket_.non_blocking(true, error);
+  }
+  if (error) {
+    // Told later, as every other failure is: the user is in the middle of starting.
+    asio::post(socket_.get_executor(), [self = ConnectionPtr(this), error] {
+      self->fault(Fault::not_connected, "not connected: " + error.message());
+    });
+    return;
+  }
+  socket_.set_option(asio::ip::tcp::no_delay(true), error);
+  socket_.async_connect(pinned_,
+                        [self = ConnectionPtr(this), host = url.host, kind = url.kind](
+                            const ErrorCode& result) { self->on_connected(result, host, kind); });
+}
+
+void Connection::on_connected(const ErrorCode& error, const std::string& host, HostKind kind) {
+  if (closed_) {
+    return;
+  }
+  if (error) {
+    fault(Fault::not_connected, "not connected: " + error.message());
+    return;
+  }
+  ErrorCode unknown;
+  if (socket_.remote_endpoint(unknown) != pinned_ || unknown) {
+    fault(unknown ? Fault::not_connected : Fault::not_pinned, "not connected: the peer has gone");
+    return;
+  }
+  if (tls_ == nullptr) {
+    opened();
+    return;
+  }
+  stream_ = std::make_unique<asio::ssl::stream<Socket&>>(socket_, tls_->context());
+  if (const auto set = TlsClient::expect_host(stream_->native_handle(), host, kind); !set) {
+    fault(Fault::not_connected, set.error().message);
+    return;
+  }
+  stream_->async_handshake(
+      asio::ssl::stream_base::client,
+      [self = ConnectionPtr(this)](const ErrorCode& result) { self->on_shaken_hands(result); });
+}
+
+void Connection::on_shaken_hands(const ErrorCode& error) {
+  if (closed_) {
+    return;
+  }
+  if (error) {
+    fault(Fault::not_connected, TlsClient::describe_failure(stream_->native_handle(), error));
+    return;
+  }
+  opened();
+}
+
+void Connection::opened() {
+  // Under TLS the first bytes may be session tickets: there the reading side tells what they are.
+  if (stream_ == nullptr && !is_quiet()) {
+    fault(Fault::not_connected, "not connected: the receiver closed or spoke before it was asked");
+    return;
+  }
+  read();
+  user_->on_open();
+}
+
+bool Connection::is_quiet() const {
+  char byte = 0;
+  const ssize_t got =
+      ::recv(const_cast<Socket&>(socket_).native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  return got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+}
+
+bool Connection::is_reusable() const {
+  return !closed_ && !writing_ && const_cast<ResponseReader&>(reader_).response().reusable;
+}
+
+void Connection::send(std::string_view tail, std::shared_ptr<const void> owner, bool no_body,
+                      ConnectionUser& user) {
+  HK_ASSERT(!requested_ && !writing_ && !closed_);
+  user_ = &user;
+  requested_ = true;
+  reader_.begin(no_body);
+  tail_ = tail;
+  tail_owner_ = std::move(owner);
+  if (stream_ != nullptr) {
+    write_rest(0);
+    return;
+  }
+
+  // Most requests fit into the socket's buffer: no asynchronous operation is needed for them.
+  std::array<iovec, 2> parts{};
+  parts[0] = {out_.data(), out_.size()};
+  parts[1] = {const_cast<char*>(tail_.data()), tail_.size()};
+  msghdr header{};
+  header.msg_iov = parts.data();
+  header.msg_iovlen = tail_.empty() ? 1 : 2;
+  const ssize_t sent = ::sendmsg(socket_.native_handle(), &header, MSG_NOSIGNAL | MSG_DONTWAIT);
+  const std::size_t done = sent < 0 ? 0 : static_cast<std::size_t>(sent);
+  if (done == out_.size() + tail_.size()) {
+    tail_owner_.reset();
+    return;
+  }
+  write_rest(done);
+}
+
+void Connection::write_rest(std::size_t sent) {
+  writing_ = true;
+  const std::size_t of_head = std::min(sent, out_.size());
+  const std::array<asio::const_buffer, 2> rest = {
+      asio::buffer(out_) + of_head, asio::buffer(tail_.data(), tail_.size()) + (sent - of_head)};
+  auto written = [self = ConnectionPtr(this)](const ErrorCode& error, std::size_t) {
+    self->on_written(error);
+  };
+  if (stream_ != nullptr) {
+    asio::async_write(*stream_, rest, std::move(written));
+  } else {
+    asio::async_write(socket_, rest, std::move(written));
+  }
+}
+
+void Connection::on_written(const ErrorCode& error) {
+  tail_owner_.reset();
+  if (!error) {
+    writing_ = false;
+  }
+  // After an error `writing_` stays: the connection is never used again. What the peer may have
+  // said before it stopped listening is still read, and the reading side tells the end.
+}
+
+void Connection::read() {
+  const std::span<char> room = reader_.prepare();
+  const asio::mutable_buffer buffer(room.data(), room.size());
+  auto done = [self = ConnectionPtr(this)](const ErrorCode& error, std::size_t bytes) {
+    self->on_read(error, bytes);
+  };
+  if (stream_ != nullptr) {
+    stream_->async_read_some(buffer, std::move(done));
+  } else {
+    socket_.async_read_some(buffer, std::move(done));
+  }
+}
+
+void Connection::on_read(const ErrorCode& error, std::size_t bytes) {
+  if (closed_) {
+    return;
+  }
+  if (!requested_) {  // closed by the peer, or an answer to a question nobody asked
+    if (idle_watcher != nullptr) {
+      idle_watcher->on_idle_end(*this);
+    } else {
+      fault(Fault::not_connected,
+            "not connected: the receiver closed or spoke before it was asked");
+    }
+    return;
+  }
+  if (!error) {
+    progress(reader_.commit(bytes));
+  } else if (error == asio::error::eof) {
+    progress(reader_.end());
+  } else {
+    fault(Fault::broken, "connection broken: " + error.message());
+  }
+}
+
+void Connection::progress(ResponseReader::Progress progress) {
+  switch (progress) {
+    case ResponseReader::Progress::more: read(); return;
+    case ResponseReader::Progress::malformed: fault(Fault::broken, reader_.fault()); return;
+    case ResponseReader::Progress::done: break;
+  }
+  requested_ = false;
+  if (is_reusable()) {
+    read();
+  }
+  std::exchange(user_, nullptr)->on_response();
+}
+
+void Connection::fault(Fault kind, std::string text) {
+  const ConnectionPtr alive(this);
+  ConnectionUser* user = std::exchange(user_, nullptr);
+  close();
+  if (user != nullptr) {
+    user->on_fault(kind, std::move(text));
+  }
+}
+
+void Connection::close() {
+  closed_ = true;
+  user_ = nullptr;
+  idle_watcher = nullptr;
+  ErrorCode ignored;
+  socket_.close(ignored);
+}
+
+}  // namespace hk::delivery

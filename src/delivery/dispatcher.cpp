@@ -1,0 +1,307 @@
+#include "delivery/dispatcher.h"
+
+#include <atomic>
+#include <boost/asio/basic_waitable_timer.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <deque>
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+
+#include "base/assert.h"
+#include "delivery/attempt.h"
+#include "delivery/connection_pool.h"
+#include "delivery/outbox.h"
+#include "delivery/report.h"
+#include "delivery/tls.h"
+#include "security/credentials.h"
+
+namespace hk::delivery {
+namespace {
+
+namespace asio = boost::asio;
+using Clock = std::chrono::steady_clock;
+
+class RunningDispatcher;
+
+/// The way back to the I/O thread for those who may still call when the dispatcher is gone.
+struct Door {
+  std::mutex mutex;
+  asio::io_context* io = nullptr;           ///< guarded; null once the dispatcher is gone
+  RunningDispatcher* dispatcher = nullptr;  ///< touched on the I/O thread only
+
+  template <class Work>
+  static void post(const std::shared_ptr<Door>& door, Work work) {
+    const std::lock_guard lock(door->mutex);
+    if (door->io != nullptr) {
+      asio::post(*door->io, [door, work = std::move(work)]() mutable {
+        if (door->dispatcher != nullptr) {
+          work(*door->dispatcher);
+        }
+      });
+    }
+  }
+};
+
+std::uint64_t random_seed() {
+  std::uint64_t seed = 0;
+  security::fill_random(&seed, sizeof seed);
+  return seed;
+}
+
+class RunningDispatcher final : public Dispatcher, public AttemptOwner {
+ public:
+  RunningDispatcher(DispatcherOptions options, asio::io_context& io, engine::Submitter& submitter,
+                    SigningKeys keys, observe::Metrics& metrics, observe::SpanExporter& spans,
+                    std::unique_ptr<TlsClient> tls)
+      : options_(std::move(options)),
+        keys_(std::move(keys)),
+        tls_(std::move(tls)),
+        reporter_(metrics, spans, options_.record_spans),
+        outbox_(io, submitter),
+        pool_({options_.idle_max, options_.idle_per_destination_max, options_.idle_age_max}),
+        wheel_(Clock::now()),
+        signer_(random_seed()),
+        means_{.io = io,
+               .options = options_,
+               .response_limits = {.header_bytes_kept = options_.response_header_bytes_kept,
+                                   .body_bytes_kept = options_.response_bytes_kept,
+                                   .body_bytes_read = options_.response_bytes_read},
+               .request_options = {options_.user_agent},
+               .resolver = *options_.resolver,
+               .tls = *tls_,
+               .pool = pool_,
+               .wheel = wheel_,
+               .signer = signer_,
+               .keys = keys_},
+        timer_(io.get_executor()),
+        door_(std::make_shared<Door>()) {
+    door_->io = &io;
+    door_->dispatcher = this;
+  }
+
+  ~RunningDispatcher() override {
+    const std::lock_guard lock(door_->mutex);
+    door_->io = nullptr;
+    door_->dispatcher = nullptr;
+  }
+
+  void start(std::vector<core::StartAttempt> attempts) override;
+  void stop(Clock::time_point deadline, std::move_only_function<void()> stopped) override;
+  std::size_t in_flight() const override { return in_flight_.load(std::memory_order_relaxed); }
+  std::size_t idle_connections() const override { return idle_.load(std::memory_order_relaxed); }
+  std::uint64_t connections_opened() const override {
+    return opened_.load(std::memory_order_relaxed);
+  }
+
+  void look_up(Attempt& attempt, const std::string& host) override;
+  void on_end(Attempt& attempt, observe::AttemptResult result,
+              core::CompleteAttempt report) override;
+
+ private:
+  void run(core::StartAttempt start);
+  void run_waiting();
+  void on_answer(std::uint64_t ticket, const Result<Addresses>& answers);
+  void begin_stop(Clock::time_point deadline, std::move_only_function<void()> stopped);
+  void finish_stop_if_due(Clock::time_point now);
+  void arm();
+  void on_tick();
+  void publish_counts();
+
+  const DispatcherOptions options_;
+  const SigningKeys keys_;
+  const std::unique_ptr<TlsClient> tls_;
+  Reporter reporter_;
+  Outbox outbox_;
+  ConnectionPool pool_;
+  DeadlineWheel wheel_;
+  Signer signer_;
+  AttemptMeans means_;
+
+  std::vector<std::unique_ptr<Attempt>> running_;  ///< Attempt::slot is the place
+  std::deque<core::StartAttempt> waiting_;         ///< for one of in_flight_max places
+  bool starting_ = false;                          ///< run_waiting() is on the stack
+  std::unordered_map<std::uint64_t, Attempt*> resolving_;
+  std::uint64_t last_ticket_ = 0;
+
+  asio::basic_waitable_timer<Clock, asio::wait_traits<Clock>, asio::io_context::executor_type>
+      timer_;
+  bool armed_ = false;
+  Clock::time_point next_sweep_{};
+
+  bool stopping_ = false;
+  Clock::time_point stop_deadline_{};
+  std::vector<std::move_only_function<void()>> stopped_;
+
+  std::atomic<std::size_t> in_flight_{0};
+  std::atomic<std::size_t> idle_{0};
+  std::atomic<std::uint64_t> opened_{0};
+  std::shared_ptr<Door> door_;  ///< second owners: look-ups and stops under way
+};
+
+void RunningDispatcher::start(std::vector<core::StartAttempt> attempts) {
+  if (stopping_) {
+    return;
+  }
+  for (core::StartAttempt& attempt : attempts) {
+    waiting_.push_back(std::move(attempt));
+  }
+  run_waiting();
+  arm();
+}
+
+void RunningDispatcher::run_waiting() {
+  if (starting_) {  // an attempt that ended at once: the loop below goes on
+    return;
+  }
+  starting_ = true;
+  while (!waiting_.empty() && running_.size() < options_.in_flight_max) {
+    core::StartAttempt next = std::move(waiting_.front());
+    waiting_.pop_front();
+    run(std::move(next));
+  }
+  starting_ = false;
+  publish_counts();
+}
+
+void RunningDispatcher::run(core::StartAttempt start) {
+  auto attempt = std::make_unique<Attempt>(means_, *this, std::move(start));
+  Attempt& begun = *attempt;
+  begun.slot = running_.size();
+  running_.push_back(std::move(attempt));
+  begun.begin();
+}
+
+void RunningDispatcher::look_up(Attempt& attempt, const std::string& host) {
+  attempt.ticket = ++last_ticket_;
+  resolving_.emplace(attempt.ticket, &attempt);
+  options_.resolver->look_up(
+      host, [door = door_, ticket = attempt.ticket](const Result<Addresses>& answers) {
+        Door::post(door,
+                   [ticket, answers](RunningDispatcher& self) { self.on_answer(ticket, answers); });
+      });
+}
+
+void RunningDispatcher::on_answer(std::uint64_t ticket, const Result<Addresses>& answers) {
+  const auto found = resolving_.find(ticket);
+  if (found == resolving_.end()) {
+    return;  // its deadline came first
+  }
+  Attempt& attempt = *found->second;
+  resolving_.erase(found);
+  attempt.ticket = 0;
+  attempt.on_resolved(answers);
+}
+
+void RunningDispatcher::on_end(Attempt& attempt, observe::AttemptResult result,
+                               core::CompleteAttempt report) {
+  if (attempt.ticket != 0) {
+    resolving_.erase(attempt.ticket);
+  }
+  reporter_.attempt_ended(attempt, result, report);
+  outbox_.add(std::move(report));
+
+  const std::size_t slot = attempt.slot;
+  HK_ASSERT(running_[slot].get() == &attempt);
+  const std::unique_ptr<Attempt> ended = std::move(running_[slot]);
+  if (slot + 1 != running_.size()) {
+    running_[slot] = std::move(running_.back());
+    running_[slot]->slot = slot;
+  }
+  running_.pop_back();
+  if (waiting_.empty()) {
+    publish_counts();
+  } else {
+    run_waiting();
+  }
+}
+
+void RunningDispatcher::publish_counts() {
+  in_flight_.store(running_.size() + waiting_.size(), std::memory_order_relaxed);
+  idle_.store(pool_.idle(), std::memory_order_relaxed);
+  opened_.store(means_.connections_opened, std::memory_order_relaxed);
+}
+
+// ---- Time ----
+
+void RunningDispatcher::arm() {
+  if (armed_ || (running_.empty() && pool_.idle() == 0 && outbox_.unsent() == 0 && !stopping_)) {
+    return;
+  }
+  armed_ = true;
+  timer_.expires_after(DeadlineWheel::tick);
+  timer_.async_wait([door = door_](const boost::system::error_code& error) {
+    if (!error && door->dispatcher != nullptr) {
+      door->dispatcher->on_tick();
+    }
+  });
+}
+
+void RunningDispatcher::on_tick() {
+  armed_ = false;
+  const auto now = Clock::now();
+  wheel_.turn(now, [now](WheelEntry& entry) { static_cast<Attempt&>(entry).on_deadline(now); });
+  outbox_.flush();  // the engine may have had no room
+  if (now >= next_sweep_) {
+    next_sweep_ = now + std::chrono::seconds(1);
+    pool_.sweep(now);
+  }
+  publish_counts();
+  finish_stop_if_due(now);
+  arm();
+}
+
+// ---- The end ----
+
+void RunningDispatcher::stop(Clock::time_point deadline, std::move_only_function<void()> stopped) {
+  Door::post(door_, [deadline, stopped = std::move(stopped)](RunningDispatcher& self) mutable {
+    self.begin_stop(deadline, std::move(stopped));
+  });
+}
+
+void RunningDispatcher::begin_stop(Clock::time_point deadline,
+                                   std::move_only_function<void()> stopped) {
+  stopping_ = true;
+  stop_deadline_ = deadline;
+  waiting_.clear();
+  stopped_.push_back(std::move(stopped));
+  publish_counts();
+  arm();
+}
+
+void RunningDispatcher::finish_stop_if_due(Clock::time_point now) {
+  if (!stopping_ || stopped_.empty() ||
+      (now < stop_deadline_ && (!running_.empty() || outbox_.unsent() != 0))) {
+    return;
+  }
+  resolving_.clear();
+  running_.clear();
+  pool_.clear();
+  publish_counts();
+  for (auto& stopped : std::exchange(stopped_, {})) {
+    if (stopped) {
+      stopped();
+    }
+  }
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Dispatcher>> Dispatcher::make(DispatcherOptions options, void* io_context,
+                                                     engine::Submitter& submitter, SigningKeys keys,
+                                                     observe::Metrics& metrics,
+                                                     observe::SpanExporter& spans) {
+  auto tls = TlsClient::make({options.system_roots, options.extra_ca_file});
+  if (!tls) {
+    return std::unexpected(tls.error());
+  }
+  if (options.resolver == nullptr) {
+    options.resolver = make_resolver();
+  }
+  return std::make_unique<RunningDispatcher>(std::move(options),
+                                             *static_cast<asio::io_context*>(io_context), submitter,
+                                             std::move(keys), metrics, spans, *std::move(tls));
+}
+
+}  // namespace hk::delivery

@@ -1,0 +1,90 @@
+/// Runs attempts: takes core::StartAttempt effects, sends each as one HTTP request and reports how
+/// it ended as core::CompleteAttempt. One per I/O thread; everything except stop() and the counters
+/// is called on that thread. Boost stays behind this header.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/secret.h"
+#include "core/effect.h"
+#include "delivery/egress_guard.h"
+#include "delivery/resolver.h"
+#include "engine/submitter.h"
+
+namespace hk::engine {
+class TenantDirectory;
+}
+namespace hk::observe {
+class Metrics;
+class SpanExporter;
+}  // namespace hk::observe
+
+namespace hk::delivery {
+
+struct DispatcherOptions {
+  EgressPolicy egress{};
+  std::shared_ptr<Resolver> resolver{};  ///< shared by all dispatchers; null: one of its own
+  std::string user_agent{"Upstash-QStash"};
+  bool system_roots = true;
+  std::string extra_ca_file{};  ///< PEM; "" = none
+  std::size_t response_bytes_kept = 1000;
+  std::size_t response_header_bytes_kept = 8 * 1024;
+  std::size_t response_bytes_read = 1024 * 1024;
+  std::size_t in_flight_max = 8'192;  ///< further attempts wait their turn
+  std::size_t idle_max = 2'048;
+  std::size_t idle_per_destination_max = 256;
+  std::chrono::milliseconds idle_age_max{60'000};
+  std::chrono::milliseconds connect_timeout{10'000};  ///< to one address, TLS included
+  std::chrono::milliseconds timeout_default{30'000};  ///< for a message without one
+  bool record_spans = true;  ///< false: no exporter is set, so do not build them
+};
+
+/// The current signing key of a tenant; null when the tenant is unknown. Called on the I/O thread.
+using SigningKeys = std::function<std::shared_ptr<const Secret>(core::TenantId)>;
+
+class Dispatcher {
+ public:
+  /// `io_context` is a boost::asio::io_context* run by one thread; it, and every reference,
+  /// outlives the dispatcher, which must be destroyed on that thread or after it has ended.
+  /// invalid_argument: the CA file cannot be used.
+  static Result<std::unique_ptr<Dispatcher>> make(DispatcherOptions options, void* io_context,
+                                                  engine::Submitter& submitter,
+                                                  const engine::TenantDirectory& tenants,
+                                                  observe::Metrics& metrics,
+                                                  observe::SpanExporter& spans);
+  static Result<std::unique_ptr<Dispatcher>> make(DispatcherOptions options, void* io_context,
+                                                  engine::Submitter& submitter, SigningKeys keys,
+                                                  observe::Metrics& metrics,
+                                                  observe::SpanExporter& spans);
+  /// Attempts still running are cut off without a report, as by a crash: their leases run out.
+  virtual ~Dispatcher() = default;
+  Dispatcher(const Dispatcher&) = delete;
+  Dispatcher& operator=(const Dispatcher&) = delete;
+
+  /// Every attempt is reported once. After stop() nothing is started and nothing reported: the
+  /// message is sent by whoever owns it next.
+  virtual void start(std::vector<core::StartAttempt> attempts) = 0;
+
+  /// From any thread. Takes nothing new; calls `stopped` on the I/O thread once everything that
+  /// runs has been reported and taken by the engine, or at the deadline. What still runs then is
+  /// cut off without a report: a shutdown must not use up somebody's last retry.
+  virtual void stop(std::chrono::steady_clock::time_point deadline,
+                    std::move_only_function<void()> stopped) = 0;
+
+  // From any thread.
+  [[nodiscard]] virtual std::size_t in_flight() const = 0;  ///< waiting for their turn included
+  [[nodiscard]] virtual std::size_t idle_connections() const = 0;
+  [[nodiscard]] virtual std::uint64_t connections_opened() const = 0;
+
+ protected:
+  Dispatcher() = default;
+};
+
+}  // namespace hk::delivery

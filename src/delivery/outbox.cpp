@@ -1,0 +1,33 @@
+#include "delivery/outbox.h"
+
+#include <boost/asio/post.hpp>
+#include <utility>
+
+namespace hk::delivery {
+
+Outbox::Outbox(boost::asio::io_context& io, engine::Submitter& submitter)
+    : io_(io), submitter_(submitter), self_(std::make_shared<Outbox*>(this)) {}
+
+Outbox::~Outbox() { *self_ = nullptr; }
+
+void Outbox::add(core::CompleteAttempt outcome) {
+  batch_.push_back(engine::Submission{.command = std::move(outcome)});
+  if (posted_) {
+    return;
+  }
+  posted_ = true;
+  boost::asio::post(io_, [self = self_] {
+    if (*self != nullptr) {
+      (*self)->posted_ = false;
+      (*self)->flush();
+    }
+  });
+}
+
+void Outbox::flush() {
+  if (!batch_.empty()) {
+    submitter_.submit(batch_);
+  }
+}
+
+}  // namespace hk::delivery

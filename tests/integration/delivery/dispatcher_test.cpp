@@ -1,0 +1,287 @@
+#include "delivery/dispatcher.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <set>
+#include <string>
+
+#include "integration/delivery/harness.h"
+
+namespace hk::delivery::testing {
+namespace {
+
+using namespace std::chrono_literals;
+
+void answer_every_request(Socket& socket) {
+  while (!socket.read_request().empty()) {
+    if (!socket.write(ok_answer("thanks"))) {
+      return;
+    }
+  }
+}
+
+TEST(Dispatcher, DeliversAndReportsTheAnswer) {
+  std::mutex mutex;
+  std::string request;
+  Receiver receiver([&](Socket& socket) {
+    const std::string got = socket.read_request();
+    const std::lock_guard lock(mutex);
+    request = got;
+    socket.write(
+        "HTTP/1.1 201 Created\r\nX-A: b\r\nX-Bad: \xff\r\nContent-Length: 6\r\n\r\nthanks");
+  });
+  World world;
+  const auto start = attempt_to(receiver.url("/hook?x=1"), R"({"a":1})");
+
+  const auto report = world.deliver(start);
+
+  EXPECT_TRUE(report.delivered);
+  EXPECT_EQ(report.id, start.id);
+  EXPECT_EQ(report.fence, start.fence);
+  EXPECT_EQ(report.attempt.fence, start.fence);
+  EXPECT_EQ(report.attempt.response_status, 201);
+  EXPECT_EQ(report.attempt.response_body, "thanks");
+  EXPECT_EQ(report.attempt.error, "");
+  EXPECT_EQ(report.attempt.span_id, start.span_id);
+  EXPECT_EQ(report.attempt.started_at, start.started_at);
+  EXPECT_GE(report.attempt.ended_at, start.started_at);
+  ASSERT_EQ(report.attempt.response_headers.size(), 3U);
+  EXPECT_EQ(report.attempt.response_headers[0], (core::Header{"X-A", "b"}));
+  EXPECT_EQ(report.attempt.response_headers[1], (core::Header{"X-Bad", "?"}));
+  const std::lock_guard lock(mutex);
+  EXPECT_TRUE(request.starts_with("POST /hook?x=1 HTTP/1.1\r\nHost: 127.0.0.1:"));
+  EXPECT_TRUE(request.ends_with("\r\nContent-Length: 7\r\n\r\n{\"a\":1}"));
+}
+
+TEST(Dispatcher, UsesOneConnectionForRequestsInARow) {
+  Receiver receiver(answer_every_request);
+  World world;
+
+  for (int i = 0; i < 50; ++i) {
+    ASSERT_TRUE(world.deliver(receiver.url()).delivered);
+  }
+
+  EXPECT_EQ(receiver.connections(), 1);
+  EXPECT_EQ(world.dispatcher->idle_connections(), 1U);
+}
+
+TEST(Dispatcher, NeverSharesAConnectionBetweenTenants) {
+  Receiver receiver(answer_every_request);
+  World world;
+
+  ASSERT_TRUE(world.deliver(receiver.url()).delivered);
+  auto other = attempt_to(receiver.url());
+  other.tenant = core::TenantId{2};
+  ASSERT_TRUE(world.deliver(std::move(other)).delivered);
+
+  EXPECT_EQ(receiver.connections(), 2);
+}
+
+TEST(Dispatcher, SendsLargeBodiesWhole) {
+  constexpr std::size_t size = 8 * 1024 * 1024;
+  std::atomic<std::size_t> received{0};
+  Receiver receiver([&](Socket& socket) {
+    const std::string request = socket.read_request();
+    received = request.size() - request.find("\r\n\r\n") - 4;
+    socket.write(ok_answer());
+  });
+  World world;
+
+  EXPECT_TRUE(world.deliver(attempt_to(receiver.url(), std::string(size, 'x'))).delivered);
+  EXPECT_EQ(received.load(), size);
+}
+
+TEST(Dispatcher, ReportsEveryAttemptOnceWhenThousandsRunAtOnce) {
+  constexpr std::size_t count = 3'000;
+  Receiver receiver(answer_every_request);
+  auto options = loopback_options();
+  options.in_flight_max = 100;
+  World world(std::move(options));
+  std::vector<core::StartAttempt> attempts;
+  for (std::size_t i = 0; i < count; ++i) {
+    attempts.push_back(attempt_to(receiver.url()));
+  }
+
+  world.start(std::move(attempts));
+  const auto reports = world.submitter.wait_for(count);
+
+  ASSERT_EQ(reports.size(), count);
+  std::set<std::uint64_t> seen;
+  for (const auto& report : reports) {
+    EXPECT_TRUE(report.delivered) << report.attempt.error;
+    seen.insert(report.id.seq.value());
+  }
+  EXPECT_EQ(seen.size(), count);
+  EXPECT_LE(receiver.connections(), 100);
+  EXPECT_LT(world.submitter.calls.load(), count);
+  world.on_io_thread([] {});
+  EXPECT_EQ(world.dispatcher->in_flight(), 0U);
+}
+
+TEST(Dispatcher, KeepsOutcomesWhileTheEngineHasNoRoom) {
+  Receiver receiver(answer_every_request);
+  World world;
+  world.submitter.room = 0;
+  std::vector<core::StartAttempt> attempts;
+  for (int i = 0; i < 20; ++i) {
+    attempts.push_back(attempt_to(receiver.url()));
+  }
+  world.start(std::move(attempts));
+  const auto until = std::chrono::steady_clock::now() + patience;
+  while (world.submitter.calls.load() < 5 && std::chrono::steady_clock::now() < until) {
+    std::this_thread::yield();
+  }
+  EXPECT_EQ(world.submitter.count(), 0U);
+
+  world.submitter.room = 3;
+
+  EXPECT_EQ(world.submitter.wait_for(20).size(), 20U);
+}
+
+TEST(Dispatcher, DoesNotSendOnceTheLeaseHasRunOut) {
+  Receiver receiver(answer_every_request);
+  World world;
+  auto late = attempt_to(receiver.url());
+  late.lease_until = late.started_at - Millis{1};
+
+  const auto report = world.deliver(std::move(late));
+
+  EXPECT_FALSE(report.delivered);
+  EXPECT_EQ(report.attempt.error, "not sent: the lease had run out");
+  EXPECT_EQ(receiver.connections(), 0);
+}
+
+TEST(Dispatcher, AHungReceiverHoldsUpNobodyElse) {
+  Receiver hung([](Socket& socket) { (void)socket.wait_for_close(); });
+  Receiver good(answer_every_request);
+  World world;
+  std::vector<core::StartAttempt> attempts;
+  for (int i = 0; i < 200; ++i) {
+    attempts.push_back(attempt_to(hung.url(), "{}", 60s));
+  }
+  world.start(std::move(attempts));
+
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_TRUE(world.deliver(good.url()).delivered);
+  }
+  EXPECT_EQ(world.dispatcher->in_flight(), 200U);
+}
+
+TEST(Dispatcher, StopWaitsForWhatRunsAndTakesNothingNew) {
+  std::promise<void> asked;
+  std::promise<void> may_answer;
+  auto permission = may_answer.get_future().share();
+  Receiver receiver([&, permission](Socket& socket) {
+    (void)socket.read_request();
+    asked.set_value();
+    permission.wait();
+    socket.write(ok_answer());
+  });
+  World world;
+  world.start([&] {
+    std::vector<core::StartAttempt> one;
+    one.push_back(attempt_to(receiver.url()));
+    return one;
+  }());
+  asked.get_future().wait();
+
+  std::promise<void> stopped;
+  world.dispatcher->stop(std::chrono::steady_clock::now() + patience, [&] { stopped.set_value(); });
+  world.on_io_thread([&] {
+    std::vector<core::StartAttempt> late;
+    late.push_back(attempt_to(receiver.url()));
+    world.dispatcher->start(std::move(late));
+  });
+  EXPECT_EQ(world.dispatcher->in_flight(), 1U);
+  may_answer.set_value();
+  stopped.get_future().wait();
+
+  EXPECT_EQ(world.submitter.count(), 1U);
+  EXPECT_EQ(receiver.connections(), 1);
+  EXPECT_EQ(world.dispatcher->idle_connections(), 0U);
+}
+
+TEST(Dispatcher, StopCutsOffAtItsDeadlineWithoutAReport) {
+  std::promise<void> asked;
+  std::promise<bool> closed;
+  Receiver receiver([&](Socket& socket) {
+    (void)socket.read_request();
+    asked.set_value();
+    closed.set_value(socket.wait_for_close());
+  });
+  World world;
+  std::vector<core::StartAttempt> one;
+  one.push_back(attempt_to(receiver.url(), "{}", 60s));
+  world.start(std::move(one));
+  asked.get_future().wait();
+
+  std::promise<void> stopped;
+  world.dispatcher->stop(std::chrono::steady_clock::now(), [&] { stopped.set_value(); });
+  stopped.get_future().wait();
+
+  EXPECT_TRUE(closed.get_future().get());
+  EXPECT_EQ(world.submitter.count(), 0U);
+  EXPECT_EQ(world.dispatcher->in_flight(), 0U);
+}
+
+TEST(Dispatcher, RecordsASpanThatNamesTheHostAndNotTheQuery) {
+  Receiver receiver(answer_every_request);
+  World world;
+
+  (void)world.deliver(receiver.url("/hook?token=secret"));
+
+  const auto spans = world.spans.taken();
+  ASSERT_EQ(spans.size(), 1U);
+  EXPECT_EQ(spans[0].name, "delivery.attempt");
+  EXPECT_EQ(spans[0].span_id[7], 9);
+  EXPECT_FALSE(spans[0].error);
+  std::set<std::string> names;
+  for (const auto& [name, value] : spans[0].attributes) {
+    names.insert(name);
+    EXPECT_EQ(value.find("secret"), std::string::npos);
+  }
+  EXPECT_TRUE(names.contains("qstash.attempt"));
+  EXPECT_TRUE(names.contains("server.address"));
+  EXPECT_TRUE(names.contains("http.response.status_code"));
+}
+
+TEST(Dispatcher, RefusesToSendUnsigned) {
+  Receiver receiver(answer_every_request);
+  FakeSubmitter submitter;
+  FakeSpans spans;
+  observe::Metrics metrics;
+  boost::asio::io_context io{1};
+  auto dispatcher = Dispatcher::make(
+      loopback_options(), &io, submitter,
+      [](core::TenantId) { return std::shared_ptr<const Secret>(); }, metrics, spans);
+  ASSERT_TRUE(dispatcher.has_value());
+  std::vector<core::StartAttempt> one;
+  one.push_back(attempt_to(receiver.url()));
+
+  (*dispatcher)->start(std::move(one));
+  while (submitter.count() == 0) {
+    io.run_one();
+  }
+
+  EXPECT_EQ(submitter.wait_for(1)[0].attempt.error, "not sent: the tenant has no signing key");
+}
+
+TEST(Dispatcher, SaysWhatIsWrongWithACaFile) {
+  FakeSubmitter submitter;
+  FakeSpans spans;
+  observe::Metrics metrics;
+  boost::asio::io_context io{1};
+  auto options = loopback_options();
+  options.extra_ca_file = "no-such-file.pem";
+
+  const auto made = Dispatcher::make(
+      std::move(options), &io, submitter,
+      [](core::TenantId) { return std::shared_ptr<const Secret>(); }, metrics, spans);
+
+  ASSERT_FALSE(made.has_value());
+  EXPECT_EQ(made.error().kind, ErrorKind::invalid_argument);
+}
+
+}  // namespace
+}  // namespace hk::delivery::testing
