@@ -1,0 +1,113 @@
+#include "store/rocksdb/file_io.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <system_error>
+
+namespace hk::store {
+namespace {
+
+ErrorKind kind_of(int error_number) {
+  switch (error_number) {
+    case EACCES:
+    case EPERM:
+    case EROFS: return ErrorKind::permission_denied;
+    case ENOENT: return ErrorKind::not_found;
+    case ENOSPC:
+    case EDQUOT:
+    case EMFILE:
+    case ENFILE: return ErrorKind::unavailable;
+    case ENOTDIR:
+    case ELOOP:
+    case ENAMETOOLONG: return ErrorKind::invalid_argument;
+    default: return ErrorKind::internal;
+  }
+}
+
+}  // namespace
+
+Fd::~Fd() {
+  if (fd_ >= 0) {
+    ::close(fd_);
+  }
+}
+
+std::unexpected<Error> io_error(std::string_view what, const std::string& path, int error_number) {
+  return fail(kind_of(error_number), std::string(what) + " " + path + ": " +
+                                         std::generic_category().message(error_number));
+}
+
+bool file_exists(const std::string& path) {
+  struct stat info {};
+  return ::stat(path.c_str(), &info) == 0;
+}
+
+Result<std::string> read_whole_file(const std::string& path, std::size_t bytes_max) {
+  const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.valid()) {
+    return io_error("cannot open", path, errno);
+  }
+  std::string content(bytes_max, '\0');
+  std::size_t size = 0;
+  while (size < bytes_max) {
+    const ssize_t got = ::read(file.get(), content.data() + size, bytes_max - size);
+    if (got < 0 && errno == EINTR) {
+      continue;
+    }
+    if (got < 0) {
+      return io_error("cannot read", path, errno);
+    }
+    if (got == 0) {
+      break;
+    }
+    size += static_cast<std::size_t>(got);
+  }
+  content.resize(size);
+  return content;
+}
+
+Result<void> write_whole_file(const std::string& directory, const std::string& name,
+                              std::string_view content) {
+  const std::string path = directory + "/" + name;
+  const std::string temporary = path + ".tmp";
+  {
+    const Fd file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+    if (!file.valid()) {
+      return io_error("cannot create", temporary, errno);
+    }
+    while (!content.empty()) {
+      const ssize_t written = ::write(file.get(), content.data(), content.size());
+      if (written < 0 && errno == EINTR) {
+        continue;
+      }
+      if (written < 0) {
+        return io_error("cannot write", temporary, errno);
+      }
+      content.remove_prefix(static_cast<std::size_t>(written));
+    }
+    if (::fsync(file.get()) != 0) {
+      return io_error("cannot sync", temporary, errno);
+    }
+  }
+  if (std::rename(temporary.c_str(), path.c_str()) != 0) {
+    return io_error("cannot rename to", path, errno);
+  }
+  return sync_directory(directory);
+}
+
+Result<void> sync_directory(const std::string& path) {
+  const Fd directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!directory.valid()) {
+    return io_error("cannot open the directory", path, errno);
+  }
+  if (::fsync(directory.get()) != 0) {
+    return io_error("cannot sync the directory", path, errno);
+  }
+  return {};
+}
+
+}  // namespace hk::store

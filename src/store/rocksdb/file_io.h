@@ -1,0 +1,43 @@
+/// Small durable files: whole-file reads and writes with the syncs that make them survive a power
+/// cut. Used while opening, closing and backing up; never on the write path.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/error.h"
+
+namespace hk::store {
+
+/// Owns a file descriptor.
+class Fd {
+ public:
+  Fd() = default;
+  explicit Fd(int fd) : fd_(fd) {}
+  Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Fd& operator=(Fd&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  Fd(const Fd&) = delete;
+  Fd& operator=(const Fd&) = delete;
+  ~Fd();
+  [[nodiscard]] int get() const { return fd_; }
+  [[nodiscard]] bool valid() const { return fd_ >= 0; }
+
+ private:
+  int fd_ = -1;
+};
+
+/// "<what> <path>: <reason>" with a kind chosen by the error number.
+std::unexpected<Error> io_error(std::string_view what, const std::string& path, int error_number);
+
+bool file_exists(const std::string& path);
+Result<std::string> read_whole_file(const std::string& path, std::size_t bytes_max);
+/// All or nothing, also across a power cut: a temporary file, renamed.
+Result<void> write_whole_file(const std::string& directory, const std::string& name,
+                              std::string_view content);
+Result<void> sync_directory(const std::string& path);
+
+}  // namespace hk::store

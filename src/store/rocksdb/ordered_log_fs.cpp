@@ -1,0 +1,88 @@
+#include "store/rocksdb/ordered_log_fs.h"
+
+#include <mutex>
+#include <string>
+
+namespace hk::store {
+namespace {
+
+using rocksdb::FileOptions;
+using rocksdb::FSWritableFile;
+using rocksdb::IODebugContext;
+using rocksdb::IOOptions;
+using rocksdb::IOStatus;
+
+/// A log file as far as both its owner (RocksDB) and the next log file's maker need it.
+struct OpenLog {
+  std::mutex mutex;
+  FSWritableFile* file = nullptr;  ///< null when closed
+};
+
+class LogFile final : public rocksdb::FSWritableFileOwnerWrapper {
+ public:
+  explicit LogFile(std::unique_ptr<FSWritableFile> file)
+      : FSWritableFileOwnerWrapper(std::move(file)), open_(std::make_shared<OpenLog>()) {
+    open_->file = target();
+  }
+  ~LogFile() override { forget(); }
+
+  IOStatus Close(const IOOptions& options, IODebugContext* dbg) override {
+    const IOStatus synced = Sync(options, dbg);
+    forget();
+    const IOStatus closed = FSWritableFileOwnerWrapper::Close(options, dbg);
+    return synced.ok() ? closed : synced;
+  }
+  [[nodiscard]] const std::shared_ptr<OpenLog>& open_log() const { return open_; }
+
+ private:
+  void forget() {
+    const std::scoped_lock lock(open_->mutex);
+    open_->file = nullptr;
+  }
+  std::shared_ptr<OpenLog> open_;
+};
+
+class OrderedLogFs final : public rocksdb::FileSystemWrapper {
+ public:
+  explicit OrderedLogFs(const std::shared_ptr<rocksdb::FileSystem>& below)
+      : FileSystemWrapper(below) {}
+  static const char* kClassName() { return "HikyakuOrderedLog"; }
+  const char* Name() const override { return kClassName(); }
+
+  IOStatus NewWritableFile(const std::string& name, const FileOptions& options,
+                           std::unique_ptr<FSWritableFile>* result, IODebugContext* dbg) override {
+    if (!name.ends_with(".log")) {
+      return target()->NewWritableFile(name, options, result, dbg);
+    }
+    const std::scoped_lock lock(mutex_);
+    if (previous_) {
+      const std::scoped_lock previous_lock(previous_->mutex);
+      if (previous_->file != nullptr) {
+        if (IOStatus synced = previous_->file->Sync(options.io_options, dbg); !synced.ok()) {
+          return synced;
+        }
+      }
+    }
+    std::unique_ptr<FSWritableFile> file;
+    if (IOStatus made = target()->NewWritableFile(name, options, &file, dbg); !made.ok()) {
+      return made;
+    }
+    auto log = std::make_unique<LogFile>(std::move(file));
+    previous_ = log->open_log();
+    *result = std::move(log);
+    return IOStatus::OK();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::shared_ptr<OpenLog> previous_;  ///< second owner: the LogFile
+};
+
+}  // namespace
+
+std::shared_ptr<rocksdb::FileSystem> make_ordered_log_fs(
+    const std::shared_ptr<rocksdb::FileSystem>& below) {
+  return std::make_shared<OrderedLogFs>(below);
+}
+
+}  // namespace hk::store

@@ -1,0 +1,74 @@
+/// The production store: RocksDB in a directory of its own. Opened by cli/ and tests; write() and
+/// sync() are called as store.h says, the rest from any thread. RocksDB's headers stay behind this
+/// one.
+///
+/// What it adds to RocksDB, because RocksDB alone cannot tell a cut log from a short one:
+///   - every batch carries its number and a chain hash over everything before it (chain.h);
+///   - the file WITNESS says which batch was acknowledged last (witness_file.h). A directory whose
+///     log does not reach it, or reaches it by another history, is refused;
+///   - every value carries a checksum over table, key and value (value_guard.h), so that a value
+///   that
+///     belongs elsewhere is not served.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "store/store.h"
+
+namespace hk::store {
+
+struct RocksDbOptions {
+  std::string path{};
+  bool create = true;  ///< make the directory if there is none
+  /// Tests of power cuts: what was not synced stays in this process's memory and dies with it.
+  bool hold_unsynced = false;
+  /// Blocks read, indexes, filters and write buffers together.
+  std::size_t block_cache_bytes = std::size_t{96} << 20U;
+  /// Of all tables together; also bounds the log that a restart reads (twice this).
+  std::size_t write_buffer_bytes = std::size_t{48} << 20U;
+  int open_files_max = 512;
+  /// A body of at least this size is kept apart and not rewritten by compaction.
+  std::size_t blob_bytes_min = 4096;
+  /// The operator's word that batches are lost: open although the witness names a later batch, if
+  /// the last recovered one is exactly this. Not to be left set: it fits one loss only.
+  std::optional<BatchSeq> accept_loss_after{};
+};
+
+struct StoreStats {
+  std::uint64_t disk_bytes = 0;  ///< tables, blobs and log
+  std::uint64_t log_bytes = 0;
+  std::uint64_t memtable_bytes = 0;
+  std::uint64_t block_cache_bytes = 0;
+  std::uint64_t pending_compaction_bytes = 0;
+  std::uint64_t snapshots = 0;
+  bool stalled = false;  ///< writes are slowed down or stopped until compaction catches up
+  BatchSeq last_written = 0;
+  BatchSeq last_synced = 0;
+  BatchSeq witnessed = 0;
+};
+
+class DurableStore : public Store {
+ public:
+  /// A backup: a directory that open_rocksdb() accepts, with every batch synced before the call.
+  /// The checksums of all files are read first. conflict: the directory exists. corruption: a file
+  /// of ours is not what was written.
+  virtual Result<void> checkpoint(const std::string& dir) = 0;
+  /// Reads every file and compares its checksum.
+  virtual Result<void> scrub() = 0;
+  virtual StoreStats stats() = 0;
+  /// Brings the witness level at once. Not needed for it: that happens 10 ms after a burst anyway.
+  virtual void idle() = 0;
+  /// Syncs, brings the witness level and closes. Later calls are refused. REQUIRES: no readers.
+  virtual Result<void> close() = 0;
+};
+
+/// not_found: no such directory and !create. permission_denied: not readable or not writable.
+/// conflict: in use by another process, or of a newer format. invalid_argument: not a data
+/// directory. corruption: acknowledged data is missing or damaged. unavailable: the disk is full.
+Result<std::unique_ptr<DurableStore>> open_rocksdb(const RocksDbOptions& options);
+
+}  // namespace hk::store
