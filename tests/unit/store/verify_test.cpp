@@ -1,0 +1,228 @@
+#include "store/verify.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "store/codec.h"
+#include "store/key.h"
+#include "store/memory/sim_store.h"
+#include "store/table_name.h"
+
+namespace hk::store {
+namespace {
+
+using core::Seq;
+using core::TenantId;
+
+constexpr TenantId tenant{1};
+
+std::shared_ptr<const core::Message> message(std::uint64_t seq, std::string dedup_id = "") {
+  core::Message m;
+  m.id = {Seq{seq}, seq * 7};
+  m.tenant = tenant;
+  m.created_at = moment_from_ms(1000);
+  m.not_before = moment_from_ms(2000);
+  m.url = "http://a/";
+  m.host = "http://a:80";
+  m.dedup_id = std::move(dedup_id);
+  return std::make_shared<const core::Message>(m);
+}
+
+core::MessageState state(core::Status status, bool in_dlq = false) {
+  core::MessageState s;
+  s.status = status;
+  s.attempts = 2;
+  s.due = moment_from_ms(3000);
+  s.finished_at = moment_from_ms(4000);
+  s.in_dlq = in_dlq;
+  return s;
+}
+
+core::PutLaneEntry index_entry(std::uint64_t seq, std::int64_t due) {
+  return {core::lane_of(*message(seq)), {.place = {moment_from_ms(due), Seq{seq}}}};
+}
+
+/// 1 delivered, 2 a dead letter, 3 waits for a retry, 4 waits in the index, 5 too young for one.
+std::vector<core::Mutation> sound() {
+  core::Attempt first;
+  first.fence = {1, 1};
+  return {
+      core::PutMeta{{.format = 1, .epoch = 1, .indexed_up_to = Seq{4}, .time = {}}},
+      core::PutTenant{{.id = tenant, .name = "t"}},
+      core::PutQueue{{.tenant = tenant, .name = "q"}},
+      core::PutFlowKey{{.tenant = tenant, .key = "f"}},
+      core::PutMessage{message(1)},
+      core::PutState{Seq{1}, state(core::Status::succeeded)},
+      core::PutAttempt{Seq{1}, first},
+      core::PutMessage{message(2)},
+      core::PutState{Seq{2}, state(core::Status::failed, true)},
+      core::PutDeadLetter{{tenant, moment_from_ms(4000), Seq{2}}},
+      core::PutMessage{message(3)},
+      core::PutState{Seq{3}, state(core::Status::pending)},
+      index_entry(3, 3000),
+      core::PutMessage{message(4, "d")},
+      core::PutDedup{tenant, "d", {{Seq{4}, 28}, moment_from_ms(9000)}},
+      index_entry(4, 2000),
+      core::PutMessage{message(5)},
+      core::AppendEvents{tenant, moment_from_ms(1), 1, {{Seq{1}, core::EventKind::created, 0}}},
+      core::AppendEvents{tenant, moment_from_ms(2), 2, {{Seq{5}, core::EventKind::created, 0}}},
+      core::PutExpiry{moment_from_ms(9000), 1, {Seq{1}}, {{tenant, "d"}}},
+      core::PutCounters{tenant,
+                        {.accepted = 6,
+                         .pending = 3,
+                         .succeeded = 2,
+                         .failed = 1,
+                         .dead_letters = 1,
+                         .attempts = 8,
+                         .purged = 1}},
+  };
+}
+
+VerifyReport report_of(const std::vector<core::Mutation>& mutations,
+                       const std::vector<Write>& raw = {}) {
+  SimStore store;
+  std::vector<Write> batch;
+  for (const core::Mutation& mutation : mutations) {
+    encode(mutation, batch);
+  }
+  batch.insert(batch.end(), raw.begin(), raw.end());
+  EXPECT_TRUE(store.write(batch).has_value());
+  const auto reader = store.snapshot();
+  auto report = verify(*reader);
+  EXPECT_TRUE(report.has_value());
+  return *report;
+}
+
+TEST(Verify, FindsNothingWrongWithASoundStore) {
+  const VerifyReport report = report_of(sound());
+  for (const std::string& problem : report.problems) {
+    ADD_FAILURE() << problem;
+  }
+  EXPECT_TRUE(report.ok());
+  EXPECT_EQ(report.rows[static_cast<std::size_t>(Table::message)], 5U);
+  EXPECT_EQ(report.rows[static_cast<std::size_t>(Table::lane)], 2U);
+  EXPECT_EQ(report.unfinished, 3U);
+  EXPECT_EQ(report.without_index, 1U);
+}
+
+TEST(Verify, FindsNothingWrongWithAnEmptyStore) {
+  SimStore store;
+  const auto reader = store.snapshot();
+  const auto report = verify(*reader);
+  ASSERT_TRUE(report.has_value());
+  EXPECT_TRUE(report->ok());
+}
+
+TEST(Verify, FindsEachKindOfDamage) {
+  struct Row {
+    const char* name;
+    core::Mutation damage;
+    const char* says;
+  };
+  const auto counters = [](core::Counters changed) { return core::PutCounters{tenant, changed}; };
+  core::Attempt third;
+  third.fence = {1, 3};
+  const Row rows[] = {
+      {"lost index entry",
+       core::DeleteLaneEntry{core::lane_of(*message(4)), {moment_from_ms(2000), Seq{4}}},
+       "message 4 is unfinished but in no lane"},
+      {"a state needs an index entry, however young",
+       core::PutState{Seq{5}, state(core::Status::pending)},
+       "message 5 is unfinished but in no lane"},
+      {"mark too far", core::PutMeta{{.format = 1, .epoch = 1, .indexed_up_to = Seq{5}}},
+       "message 5 is unfinished but in no lane"},
+      {"index entry of a final message", index_entry(1, 3000), "which is final"},
+      {"index entry of nobody", index_entry(9, 3000), "message 9, which is not there"},
+      {"two index entries", index_entry(4, 2500), "more than one index entry"},
+      {"index entry at another time", index_entry(4, 2500), "not at the due time"},
+      {"index entry in another lane",
+       core::PutLaneEntry{{tenant, "q", "", "", ""}, {.place = {Moment{}, Seq{5}}}},
+       "not in the lane of message 5"},
+      {"lost dead letter", core::DeleteDeadLetter{{tenant, moment_from_ms(4000), Seq{2}}},
+       "message 2 should be in the dead-letter queue"},
+      {"dead letter of a delivered message",
+       core::PutDeadLetter{{tenant, moment_from_ms(4000), Seq{1}}}, "of message 1 is not what"},
+      {"state of nobody", core::PutState{Seq{8}, state(core::Status::pending)},
+       "a state of message 8, which is not there"},
+      {"attempt that is none", core::PutAttempt{Seq{1}, third}, "Attempt 3 is not an earlier"},
+      {"dedup of another message", core::PutDedup{tenant, "x", {{Seq{4}, 28}, {}}},
+       "names message 4, which has another id"},
+      {"dedup of the future", core::PutDedup{tenant, "x", {{Seq{40}, 28}, {}}}, "never accepted"},
+      {"events out of order",
+       core::AppendEvents{tenant, moment_from_ms(3), 1, {{Seq{1}, core::EventKind::active, 1}}},
+       "was written before"},
+      {"event of the future",
+       core::AppendEvents{tenant, moment_from_ms(3), 3, {{Seq{99}, core::EventKind::active, 1}}},
+       "message 99, which was never accepted"},
+      {"not conserved",
+       counters({.accepted = 6,
+                 .pending = 3,
+                 .succeeded = 3,
+                 .failed = 1,
+                 .dead_letters = 1,
+                 .attempts = 8,
+                 .purged = 1}),
+       "accepted is not pending"},
+      {"wrong pending",
+       counters({.accepted = 6,
+                 .pending = 2,
+                 .succeeded = 3,
+                 .failed = 1,
+                 .dead_letters = 1,
+                 .attempts = 8,
+                 .purged = 1}),
+       "the counter pending is 2, but 3 were counted"},
+      {"wrong dead letters",
+       counters({.accepted = 6,
+                 .pending = 3,
+                 .succeeded = 2,
+                 .failed = 1,
+                 .dead_letters = 2,
+                 .attempts = 8,
+                 .purged = 1}),
+       "the counter dead_letters is 2, but 1 were counted"},
+      {"a message gone without a trace",
+       counters({.accepted = 7,
+                 .pending = 3,
+                 .succeeded = 3,
+                 .failed = 1,
+                 .dead_letters = 1,
+                 .attempts = 8,
+                 .purged = 1}),
+       "the counter accepted less purged is 6, but 5 were counted"},
+  };
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.name);
+    auto mutations = sound();
+    mutations.push_back(row.damage);
+    const VerifyReport report = report_of(mutations);
+    EXPECT_FALSE(report.ok());
+    EXPECT_TRUE(std::ranges::any_of(report.problems, [&row](const std::string& problem) {
+      return problem.find(row.says) != std::string::npos;
+    })) << (report.problems.empty() ? "no problem" : report.problems.front());
+  }
+}
+
+TEST(Verify, FindsBytesThatAreNoRecordInEveryTable) {
+  for (std::size_t i = 0; i < table_count; ++i) {
+    SCOPED_TRACE(table_name(static_cast<Table>(i)));
+    const Write broken_key{Write::Kind::put, static_cast<Table>(i), "x", "\xff\xff\xff"};
+    EXPECT_FALSE(report_of(sound(), {broken_key}).ok());
+  }
+  const Write broken_value{Write::Kind::put, Table::message, seq_key(Seq{4}), "\xff\xff\xff"};
+  EXPECT_FALSE(report_of(sound(), {broken_value}).ok());
+}
+
+TEST(Verify, ListsABoundedNumberOfProblems) {
+  std::vector<core::Mutation> mutations;
+  for (std::uint64_t seq = 1; seq <= 300; ++seq) {
+    mutations.push_back(core::PutState{Seq{seq}, state(core::Status::pending)});
+  }
+  const VerifyReport report = report_of(mutations);
+  EXPECT_EQ(report.problem_count, 300U);
+  EXPECT_EQ(report.problems.size(), problems_listed_max);
+}
+
+}  // namespace
+}  // namespace hk::store
