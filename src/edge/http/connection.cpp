@@ -313,9 +313,17 @@ void Connection<Stream>::settle() {
   if (closed_ || phase_ == Phase::linger) return;
   send_continue_if_owed();
   flush();
+  // Sending may have made room for requests that are here already.
+  while (!closed_ && !input_ended_ && reader_.at_start() && !input_.empty() &&
+         may_start_request()) {
+    process();
+    flush();
+  }
   if (closed_) return;
   if (all_sent()) {
     write_deadline_ = {};
+    sending_.clear();
+    sent_ = 0;
     if (sending_.capacity() > kept_output_bytes) std::string().swap(sending_);
     if (out_.capacity() > kept_output_bytes) std::string().swap(out_);
     if (is_over()) return begin_linger();
