@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <boost/asio.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
@@ -6,6 +7,9 @@
 #include <boost/json.hpp>
 #include <chrono>
 #include <condition_variable>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <mutex>
 #include <thread>
 
@@ -233,24 +237,41 @@ TEST(OtlpExporter, NeitherBlocksNorGrowsWhenTheCollectorNeverAnswers) {
   set_log_level(Level::info);
 }
 
-TEST(OtlpExporter, OutlivesACollectorThatIsNotThere) {
+TEST(OtlpExporter, OutlivesACollectorThatIsNotThereAndComplainsOnce) {
   std::string address;
   {
     const Collector gone(200);
     address = gone.address();
   }
-  set_log_level(Level::off);
+  std::string log_path = (std::filesystem::temp_directory_path() / "hikyaku-otlp-XXXXXX").string();
+  const int created = ::mkstemp(log_path.data());
+  ASSERT_GE(created, 0);
+  ::close(created);
+  ASSERT_TRUE(set_log_file(log_path));
   auto exporter = make_otlp_exporter(address).value();
-  for (int i = 0; i < 512; ++i) {
-    exporter->record(attempt());
-  }
 
-  const auto patience = std::chrono::steady_clock::now() + 30s;
-  while (exporter->dropped() < 512 && std::chrono::steady_clock::now() < patience) {
-    std::this_thread::yield();
+  for (const std::uint64_t batches : {1U, 2U, 3U}) {
+    for (int i = 0; i < 512; ++i) {
+      exporter->record(attempt());
+    }
+    const auto patience = std::chrono::steady_clock::now() + 30s;
+    while (exporter->dropped() < batches * 512 && std::chrono::steady_clock::now() < patience) {
+      std::this_thread::yield();
+    }
+    EXPECT_EQ(exporter->dropped(), batches * 512);
   }
-  EXPECT_EQ(exporter->dropped(), 512U);
-  set_log_level(Level::info);
+  exporter.reset();
+
+  set_log_file("");
+  std::ifstream file(log_path);
+  std::string line;
+  std::size_t lines = 0;
+  while (std::getline(file, line)) {
+    ++lines;
+    EXPECT_EQ(json::parse(line).at("event"), "trace.export_failed");
+  }
+  EXPECT_EQ(lines, 1U);
+  std::filesystem::remove(log_path);
 }
 
 TEST(OtlpEndpoint, IsReadFromItsAddress) {
