@@ -19,8 +19,8 @@ TenantDirectory::TenantDirectory(const security::MasterKey& master_key)
 
 TenantDirectory::~TenantDirectory() = default;
 
-std::string signing_key_context(core::TenantId id, std::string_view which) {
-  return "tenant/" + std::to_string(id.value()) + "/signing-key/" + std::string(which);
+std::string signing_key_context(std::string_view tenant_name, std::string_view which) {
+  return "tenant/" + std::string(tenant_name) + "/signing-key/" + std::string(which);
 }
 
 Result<void> TenantDirectory::put(const core::Tenant& tenant) {
@@ -29,11 +29,11 @@ Result<void> TenantDirectory::put(const core::Tenant& tenant) {
   entry->name = tenant.name;
   entry->token_digests = tenant.token_digests;
   auto current =
-      master_key_.open(tenant.sealed_current_key, signing_key_context(tenant.id, "current"));
+      master_key_.open(tenant.sealed_current_key, signing_key_context(tenant.name, "current"));
   if (!current) {
     return std::unexpected(current.error());
   }
-  auto next = master_key_.open(tenant.sealed_next_key, signing_key_context(tenant.id, "next"));
+  auto next = master_key_.open(tenant.sealed_next_key, signing_key_context(tenant.name, "next"));
   if (!next) {
     return std::unexpected(next.error());
   }

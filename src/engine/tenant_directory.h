@@ -21,7 +21,7 @@ class MasterKey;
 namespace hk::engine {
 
 /// What a signing key ("current" or "next") of a tenant is sealed for: it opens nowhere else.
-std::string signing_key_context(core::TenantId id, std::string_view which);
+std::string signing_key_context(std::string_view tenant_name, std::string_view which);
 
 class TenantDirectory {
  public:

@@ -1,0 +1,317 @@
+#include "cli/cli.h"
+
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <map>
+#include <memory>
+
+#include "cli/bootstrap.h"
+#include "cli/exit_code.h"
+#include "cli/listen.h"
+#include "cli/offline.h"
+#include "cli/remote.h"
+#include "cli/serve.h"
+#include "cli/version.h"
+#include "config/options.h"
+
+namespace hk::cli {
+
+namespace {
+
+std::optional<std::string> environment(const std::string& name) {
+  const char* value = std::getenv(name.c_str());
+  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+}
+
+/// Where and as whom, for the commands that talk to a server.
+struct RemoteFlags {
+  std::string url{};
+  std::string token{};
+  std::string ca_file{};
+  bool dev = false;
+  bool json = false;
+
+  void add_to(CLI::App& command) {
+    command.add_option("--url", url, "Server to talk to [HIKYAKU_URL, http://127.0.0.1:8080]");
+    command.add_option("--token", token, "Token of the tenant [HIKYAKU_TOKEN, QSTASH_TOKEN]");
+    command.add_option("--ca-file", ca_file, "Certificates (PEM) to trust instead of the system's");
+    command.add_flag("--dev", dev, "Use the well-known token of `serve --dev`");
+    command.add_flag("--json", json, "Print the server's JSON, for scripts");
+  }
+
+  [[nodiscard]] Connection connection() const {
+    Connection made;
+    if (!url.empty()) {
+      made.url = url;
+    } else if (const auto named = environment("HIKYAKU_URL")) {
+      made.url = *named;
+    }
+    while (made.url.ends_with('/')) {
+      made.url.pop_back();
+    }
+    const auto from_environment = environment("HIKYAKU_TOKEN");
+    if (!token.empty()) {
+      made.token = Secret{token};
+    } else if (dev) {
+      made.token = dev_token();
+    } else if (from_environment) {
+      made.token = Secret{*from_environment};
+    } else {
+      made.token = Secret{environment("QSTASH_TOKEN").value_or("")};
+    }
+    made.ca_file = ca_file;
+    made.json = json;
+    return made;
+  }
+};
+
+/// Everything that the parser fills in and that the chosen command reads.
+struct Arguments {
+  int code = exit_ok;
+  RemoteFlags remote{};
+  config::Flags serve_flags{};
+  std::map<std::string, std::string> serve_texts{};
+  std::map<std::string, bool> serve_switches{};
+  PublishArguments publish{};
+  std::string id{};
+  std::vector<std::string> ids{};
+  bool all = false;
+  std::uint32_t count = 100;
+  std::string cursor{};
+  std::vector<std::string> filters{};
+  bool once = false;
+  std::string data{"./data"};
+  std::string directory{};
+  bool json = false;
+  ListenArguments listen{};
+  std::string listen_on{"127.0.0.1:9000"};
+};
+
+void add_serve(CLI::App& app, Arguments& arguments) {
+  CLI::App* command = app.add_subcommand("serve", "Run the server");
+  command->footer(
+      "Each setting can also be given as HIKYAKU_<NAME> in the environment, or as `name = value` "
+      "in "
+      "the file named by --config.");
+  for (const config::OptionRow& row : config::option_rows()) {
+    const std::string name(row.name);
+    const std::string help =
+        std::string(row.help) +
+        (row.default_text.empty() ? "" : " [" + std::string(row.default_text) + "]");
+    if (row.kind == config::Kind::flag) {
+      command->add_option(config::flag_of(name), arguments.serve_texts[name], help)
+          ->expected(0, 1)
+          ->default_str("true")
+          ->type_name("");
+    } else {
+      command->add_option(config::flag_of(name), arguments.serve_texts[name], help)
+          ->type_name(std::string(config::word_for(row.kind)));
+    }
+    if (row.kind == config::Kind::secret) {
+      const std::string file = name + "_file";
+      command
+          ->add_option(config::flag_of(file), arguments.serve_texts[file],
+                       "File that holds " + config::flag_of(name))
+          ->type_name("path");
+    }
+  }
+  command->callback([&arguments, command] {
+    for (const auto& [name, text] : arguments.serve_texts) {
+      if (command->get_option(config::flag_of(name))->count() > 0) {
+        arguments.serve_flags[name] = text;
+      }
+    }
+    config::Surroundings around{.environment_names = config::environment_names(),
+                                .environment_known = {"HIKYAKU_URL"}};
+    auto options = config::load(arguments.serve_flags, environment, around);
+    if (!options) {
+      fmt::print(stderr, "hikyaku: {}\n", options.error().message);
+      arguments.code = exit_usage;
+      return;
+    }
+    arguments.code = serve(*options);
+  });
+}
+
+void add_publish(CLI::App& app, Arguments& arguments) {
+  CLI::App* command = app.add_subcommand("publish", "Hand a message over for delivery");
+  command->footer(
+      "Example: hikyaku publish https://example.com/hook --body '{\"id\":1}' --delay 10m");
+  PublishArguments& publish_arguments = arguments.publish;
+  command->add_option("destination", publish_arguments.destination, "URL to deliver to")
+      ->required();
+  CLI::Option* body = command->add_option("--body", publish_arguments.body,
+                                          "The message; else standard input is read");
+  command->add_option("--method", publish_arguments.method,
+                      "GET, POST, PUT, PATCH or DELETE [POST]");
+  command->add_option("--delay", publish_arguments.delay,
+                      "Deliver no earlier than after this time, such as 30s or 1d2h");
+  command->add_option("--retries", publish_arguments.retries,
+                      "Retries after the first attempt [3]");
+  command->add_option("--timeout", publish_arguments.timeout, "Time for one attempt");
+  command->add_option("--dedup-id", publish_arguments.dedup_id, "Accept one message under this id");
+  command->add_option("--queue", publish_arguments.queue, "Deliver in the order of this queue");
+  command->add_option("--label", publish_arguments.labels, "Label to find it by (repeatable)");
+  command->add_option("--header", publish_arguments.headers,
+                      "'Name: value' for the destination (repeatable)");
+  command->add_option("--content-type", publish_arguments.content_type,
+                      "Content-Type of the message");
+  arguments.remote.add_to(*command);
+  command->callback([&arguments, body] {
+    arguments.publish.body_given = body->count() > 0;
+    arguments.code = publish(arguments.remote.connection(), arguments.publish);
+  });
+}
+
+void add_messages(CLI::App& app, Arguments& arguments) {
+  CLI::App* messages = app.add_subcommand("messages", "Look at or cancel a message");
+  messages->require_subcommand(1);
+  CLI::App* get = messages->add_subcommand("get", "State, attempts and what it waits for");
+  get->add_option("id", arguments.id, "msg_…")->required();
+  arguments.remote.add_to(*get);
+  get->callback(
+      [&arguments] { arguments.code = get_message(arguments.remote.connection(), arguments.id); });
+  CLI::App* cancel = messages->add_subcommand("cancel", "No attempt starts after this");
+  cancel->add_option("id", arguments.id, "msg_…")->required();
+  arguments.remote.add_to(*cancel);
+  cancel->callback([&arguments] {
+    arguments.code = cancel_message(arguments.remote.connection(), arguments.id);
+  });
+}
+
+void add_dlq(CLI::App& app, Arguments& arguments) {
+  CLI::App* dlq = app.add_subcommand("dlq", "Dead letters: messages that were given up");
+  dlq->require_subcommand(1);
+  CLI::App* list = dlq->add_subcommand("list", "List them, oldest first");
+  list->add_option("--count", arguments.count, "At most this many [100]")
+      ->check(CLI::Range(1, 100));
+  list->add_option("--cursor", arguments.cursor, "Continue a list");
+  list->add_option("--filter", arguments.filters,
+                   "name=value: url, label, queueName, responseStatus, fromDate … (repeatable)");
+  arguments.remote.add_to(*list);
+  list->callback([&arguments] {
+    arguments.code = list_dead_letters(arguments.remote.connection(), arguments.count,
+                                       arguments.cursor, arguments.filters);
+  });
+  const auto add_selection = [&arguments](CLI::App* command) {
+    CLI::Option* ids =
+        command->add_option("ids", arguments.ids, "Dead-letter ids, as `dlq list` shows them");
+    CLI::Option* all = command->add_flag("--all", arguments.all, "All of them");
+    all->excludes(ids);
+    arguments.remote.add_to(*command);
+  };
+  const auto chosen = [&arguments] {
+    if (arguments.ids.empty() && !arguments.all) {
+      fmt::print(stderr, "hikyaku: name the dead letters by id, or say --all\n");
+      arguments.code = exit_usage;
+      return false;
+    }
+    return true;
+  };
+  CLI::App* retry = dlq->add_subcommand("retry", "Publish them again as new messages");
+  add_selection(retry);
+  retry->callback([&arguments, chosen] {
+    if (chosen()) {
+      arguments.code =
+          retry_dead_letters(arguments.remote.connection(), arguments.ids, arguments.all);
+    }
+  });
+  CLI::App* remove = dlq->add_subcommand("delete", "Delete them");
+  add_selection(remove);
+  remove->callback([&arguments, chosen] {
+    if (chosen()) {
+      arguments.code =
+          delete_dead_letters(arguments.remote.connection(), arguments.ids, arguments.all);
+    }
+  });
+}
+
+void add_tail(CLI::App& app, Arguments& arguments) {
+  CLI::App* command = app.add_subcommand("tail", "Follow what happens to messages");
+  command->add_flag("--once", arguments.once, "Print what is there and end");
+  command->add_option("--message", arguments.id, "Of this message only");
+  arguments.remote.add_to(*command);
+  command->callback([&arguments] {
+    arguments.code = tail(arguments.remote.connection(), arguments.once, arguments.id);
+  });
+}
+
+void add_listen(CLI::App& app, Arguments& arguments) {
+  CLI::App* command =
+      app.add_subcommand("listen", "Receive deliveries and print them: for trying things out");
+  command->add_option("--listen", arguments.listen_on, "Address to receive on [127.0.0.1:9000]");
+  command->add_option("--status", arguments.listen.status, "Status to answer with [200]")
+      ->check(CLI::Range(200, 599));
+  command->add_option("--body", arguments.listen.body, "Body to answer with");
+  command->add_flag("--json", arguments.listen.json, "Print one JSON object a request");
+  command->callback([&arguments] {
+    const std::size_t colon = arguments.listen_on.rfind(':');
+    const int port =
+        colon == std::string::npos ? 0 : std::atoi(arguments.listen_on.c_str() + colon + 1);
+    if (port <= 0 || port > 65535) {
+      fmt::print(stderr, "hikyaku: --listen wants address:port, such as 127.0.0.1:9000\n");
+      arguments.code = exit_usage;
+      return;
+    }
+    arguments.listen.address = arguments.listen_on.substr(0, colon);
+    arguments.listen.port = static_cast<std::uint16_t>(port);
+    arguments.code = listen(arguments.listen);
+  });
+}
+
+void add_offline(CLI::App& app, Arguments& arguments) {
+  CLI::App* check = app.add_subcommand("verify", "Check the data directory of a stopped server");
+  check->add_option("--data", arguments.data, "Data directory [./data]");
+  check->add_flag("--json", arguments.json, "Print JSON, for scripts");
+  check->callback([&arguments] { arguments.code = verify(arguments.data, arguments.json); });
+  CLI::App* save = app.add_subcommand("backup", "Copy a data directory, also of a running server");
+  save->add_option("--data", arguments.data, "Data directory [./data]");
+  save->add_option("--to", arguments.directory, "Directory to make")->required();
+  save->add_flag("--json", arguments.json, "Print JSON, for scripts");
+  save->callback([&arguments] {
+    arguments.code = backup(arguments.data, arguments.directory, arguments.json);
+  });
+  CLI::App* bring_back = app.add_subcommand("restore", "Make a data directory from a backup");
+  bring_back->add_option("--from", arguments.directory, "Directory that `backup` made")->required();
+  bring_back->add_option("--data", arguments.data, "Data directory to make [./data]");
+  bring_back->add_flag("--json", arguments.json, "Print JSON, for scripts");
+  bring_back->callback([&arguments] {
+    arguments.code = restore(arguments.directory, arguments.data, arguments.json);
+  });
+}
+
+}  // namespace
+
+int run(int argc, char** argv) {
+  CLI::App app{
+      "Hikyaku: hand it work, and it answers for it. Accepts durably, delivers at least once."};
+  app.name("hikyaku");
+  app.require_subcommand(1);
+  app.set_version_flag("--version", version);
+  app.footer(
+      "Start with:  hikyaku serve --dev\nExit codes: 0 done, 1 failed, 2 wrong usage, 3 not "
+      "reachable or in "
+      "use, 4 damaged data, 70 the store failed.");
+  Arguments arguments;
+  add_serve(app, arguments);
+  add_publish(app, arguments);
+  add_messages(app, arguments);
+  add_dlq(app, arguments);
+  add_tail(app, arguments);
+  add_listen(app, arguments);
+  add_offline(app, arguments);
+  app.add_subcommand("version", "Print the version")->callback([] {
+    fmt::print("hikyaku {}\n", version);
+  });
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    const int code = app.exit(error);
+    return code == 0 ? exit_ok : exit_usage;
+  }
+  return arguments.code;
+}
+
+}  // namespace hk::cli

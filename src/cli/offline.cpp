@@ -1,0 +1,153 @@
+#include "cli/offline.h"
+
+#include <fmt/core.h>
+
+#include <boost/json.hpp>
+#include <filesystem>
+
+#include "cli/admin_file.h"
+#include "cli/exit_code.h"
+#include "edge/http/client.h"
+#include "store/rocksdb/rocksdb_store.h"
+#include "store/verify.h"
+
+namespace hk::cli {
+
+namespace fs = std::filesystem;
+namespace json = boost::json;
+
+namespace {
+
+int report(const Error& error) {
+  fmt::print(stderr, "hikyaku: {}\n", error.message);
+  return exit_code_of(error.kind);
+}
+
+Result<std::unique_ptr<store::DurableStore>> open_existing(const std::string& data) {
+  store::RocksDbOptions options;
+  options.path = data;
+  options.create = false;
+  return store::open_rocksdb(options);
+}
+
+int finish(bool as_json, json::object object, const std::string& text) {
+  fmt::print("{}\n", as_json ? json::serialize(object) : text);
+  return exit_ok;
+}
+
+}  // namespace
+
+int verify(const std::string& data, bool as_json) {
+  auto store = open_existing(data);
+  if (!store) {
+    return report(store.error());
+  }
+  auto checked = [&]() -> Result<store::VerifyReport> {
+    if (auto whole = (*store)->scrub(); !whole) {
+      return std::unexpected(whole.error());
+    }
+    return store::verify(*(*store)->snapshot());
+  }();
+  if (auto closed = (*store)->close(); !closed) {
+    return report(closed.error());
+  }
+  if (!checked) {
+    return report(checked.error());
+  }
+  const std::uint64_t messages = checked->rows[static_cast<std::size_t>(store::Table::message)];
+  if (as_json) {
+    json::array problems;
+    for (const std::string& problem : checked->problems) {
+      problems.emplace_back(problem);
+    }
+    fmt::print("{}\n", json::serialize(json::object{{"ok", checked->ok()},
+                                                    {"messages", messages},
+                                                    {"unfinished", checked->unfinished},
+                                                    {"problem_count", checked->problem_count},
+                                                    {"problems", std::move(problems)}}));
+  } else {
+    for (const std::string& problem : checked->problems) {
+      fmt::print("{}\n", problem);
+    }
+    fmt::print("{}: {} messages checked, {} of them unfinished, {} problems\n", data, messages,
+               checked->unfinished, checked->problem_count);
+  }
+  return checked->ok() ? exit_ok : exit_corruption;
+}
+
+int backup(const std::string& data, const std::string& to, bool as_json) {
+  std::error_code error;
+  const std::string target = fs::absolute(to, error).lexically_normal().string();
+  if (fs::exists(target)) {
+    return report(
+        {ErrorKind::invalid_argument, target + " exists already: name a directory that does not"});
+  }
+  const json::object done{{"backup", target}};
+  const std::string text = "backup written to " + target +
+                           "; it holds master.key if the data directory does: keep it as safe";
+  if (const auto admin = read_admin_file(data)) {
+    const auto answer =
+        http::fetch({.method = "POST",
+                     .url = admin->url + "/api/v1/admin/backup",
+                     .fields = {{"Authorization", "Bearer " + std::string(admin->token.reveal())},
+                                {"Content-Type", "application/json"}},
+                     .body = json::serialize(json::object{{"directory", target}}),
+                     .timeout = std::chrono::minutes(10)});
+    if (answer && answer->status / 100 == 2) {
+      return finish(as_json, done, text);
+    }
+    if (answer) {
+      fmt::print(stderr, "hikyaku: the server refused the backup: {}\n", answer->body);
+      return exit_failed;
+    }
+    if (answer.error().kind != ErrorKind::unavailable) {
+      return report(answer.error());
+    }
+    // Left behind by a server that was killed: the directory is free.
+  }
+  auto store = open_existing(data);
+  if (!store) {
+    return report(store.error());
+  }
+  auto written = (*store)->checkpoint(target);
+  if (auto closed = (*store)->close(); !closed) {
+    return report(closed.error());
+  }
+  if (!written) {
+    return report(written.error());
+  }
+  if (fs::exists(data + "/master.key") &&
+      !fs::copy_file(data + "/master.key", target + "/master.key", error)) {
+    return report(
+        {ErrorKind::unavailable, "cannot copy master.key into the backup: " + error.message()});
+  }
+  return finish(as_json, done, text);
+}
+
+int restore(const std::string& from, const std::string& data, bool as_json) {
+  std::error_code error;
+  if (!fs::is_directory(from)) {
+    return report({ErrorKind::invalid_argument,
+                   from + " is not a directory: name the one that `hikyaku backup` wrote"});
+  }
+  if (fs::exists(data) && !fs::is_empty(data, error)) {
+    return report(
+        {ErrorKind::invalid_argument,
+         data +
+             " is not empty: restore into a new directory and start the server with --data on it"});
+  }
+  fs::create_directories(data, error);
+  fs::permissions(data, fs::perms::owner_all, error);
+  fs::copy(from, data, fs::copy_options::recursive | fs::copy_options::overwrite_existing, error);
+  if (error) {
+    return report(
+        {ErrorKind::unavailable, "cannot copy " + from + " to " + data + ": " + error.message()});
+  }
+  const int code = verify(data, as_json);
+  if (code == exit_ok && !as_json) {
+    fmt::print("restored; what was delivered after the backup will be delivered again\n");
+  }
+  return code;
+}
+
+}  // namespace hk::cli

@@ -1,0 +1,21 @@
+/// What the process as such is set up with before it serves.
+#pragma once
+
+#include <csignal>
+
+#include <cstdint>
+#include <string>
+
+namespace hk::cli {
+
+/// No core dumps (they would hold secrets), files for the owner only, SIGPIPE ignored, as many
+/// descriptors as allowed.
+void harden_process();
+
+/// Blocks the signals that serve() waits for; REQUIRES: before any thread is made.
+sigset_t block_stop_signals();
+
+/// Free bytes for us on the file system of `path`; UINT64_MAX when that cannot be told.
+std::uint64_t free_disk_bytes(const std::string& path);
+
+}  // namespace hk::cli

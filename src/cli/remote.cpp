@@ -1,0 +1,355 @@
+#include "cli/remote.h"
+
+#include <fmt/core.h>
+
+#include <boost/json.hpp>
+#include <chrono>
+#include <ctime>
+#include <iostream>
+#include <iterator>
+#include <set>
+#include <thread>
+
+#include "cli/exit_code.h"
+#include "edge/http/client.h"
+
+namespace hk::cli {
+
+namespace json = boost::json;
+
+namespace {
+
+struct Answer {
+  int status = 0;
+  std::string text{};
+  json::value value{};
+};
+
+/// Sends and prints what went wrong; nullopt: the exit code is in `code`.
+std::optional<Answer> call(const Connection& connection, const std::string& method,
+                           const std::string& path, std::vector<http::Field> fields,
+                           std::string body, int& code) {
+  http::ClientRequest request{.method = method,
+                              .url = connection.url + path,
+                              .fields = std::move(fields),
+                              .body = std::move(body),
+                              .ca_file = connection.ca_file};
+  request.fields.push_back({"Authorization", "Bearer " + std::string(connection.token.reveal())});
+  const auto response = http::fetch(request);
+  if (!response) {
+    fmt::print(stderr, "hikyaku: {}\n", response.error().message);
+    if (response.error().kind == ErrorKind::unavailable) {
+      fmt::print(stderr, "Is the server running at {}? Set --url or HIKYAKU_URL.\n",
+                 connection.url);
+    }
+    code = exit_code_of(response.error().kind);
+    return std::nullopt;
+  }
+  Answer answer{.status = response->status, .text = response->body};
+  boost::system::error_code error;
+  answer.value = json::parse(answer.text, error);
+  if (answer.status / 100 == 2) {
+    return answer;
+  }
+  if (connection.json) {
+    fmt::print("{}\n", answer.text);
+  }
+  std::string why = answer.text;
+  if (!error && answer.value.is_object()) {
+    const json::object& object = answer.value.get_object();
+    for (const char* name : {"error", "detail", "title"}) {
+      if (const auto* text = object.if_contains(name); text != nullptr && text->is_string()) {
+        why = std::string(text->get_string());
+        break;
+      }
+    }
+  }
+  fmt::print(stderr, "hikyaku: {} ({})\n", why, answer.status);
+  if (answer.status == 401) {
+    fmt::print(stderr, "Give the tenant's token with --token or HIKYAKU_TOKEN (or --dev).\n");
+  }
+  code = exit_failed;
+  return std::nullopt;
+}
+
+std::string text_of(const json::value& value, std::string_view name) {
+  if (!value.is_object()) {
+    return {};
+  }
+  const auto* found = value.get_object().if_contains(json::string_view(name.data(), name.size()));
+  if (found == nullptr || found->is_null()) {
+    return {};
+  }
+  return found->is_string() ? std::string(found->get_string()) : json::serialize(*found);
+}
+
+std::string time_text(const std::string& ms_text) {
+  if (ms_text.empty()) {
+    return "-";
+  }
+  const long long ms = std::strtoll(ms_text.c_str(), nullptr, 10);
+  const std::time_t seconds = static_cast<std::time_t>(ms / 1000);
+  std::tm parts{};
+  gmtime_r(&seconds, &parts);
+  char buffer[32];
+  std::strftime(buffer, sizeof buffer, "%Y-%m-%d %H:%M:%S", &parts);
+  return fmt::format("{}.{:03}Z", buffer, ms % 1000);
+}
+
+std::string query_escape(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool plain = (byte >= '0' && byte <= '9') || (byte >= 'A' && byte <= 'Z') ||
+                       (byte >= 'a' && byte <= 'z') || c == '-' || c == '_' || c == '.' || c == '~';
+    out += plain ? std::string(1, c) : fmt::format("%{:02X}", byte);
+  }
+  return out;
+}
+
+void print_rows(const json::value& value) {
+  if (!value.is_object()) {
+    return;
+  }
+  for (const auto& [name, field] : value.get_object()) {
+    fmt::print("{:<22} {}\n", std::string_view(name.data(), name.size()),
+               field.is_string() ? std::string(field.get_string()) : json::serialize(field));
+  }
+}
+
+std::string ids_query(const std::vector<std::string>& ids) {
+  std::string query;
+  for (const std::string& id : ids) {
+    query += (query.empty() ? "?dlqIds=" : "&dlqIds=") + query_escape(id);
+  }
+  return query;
+}
+
+}  // namespace
+
+int publish(const Connection& connection, const PublishArguments& arguments) {
+  std::vector<http::Field> fields;
+  const auto add = [&fields](const char* name, const std::string& value) {
+    if (!value.empty()) {
+      fields.push_back({name, value});
+    }
+  };
+  add("Upstash-Method", arguments.method);
+  add("Upstash-Delay", arguments.delay);
+  add("Upstash-Retries", arguments.retries);
+  add("Upstash-Timeout", arguments.timeout);
+  add("Upstash-Deduplication-Id", arguments.dedup_id);
+  add("Content-Type", arguments.content_type);
+  std::string labels;
+  for (const std::string& label : arguments.labels) {
+    labels += (labels.empty() ? "" : ",") + label;
+  }
+  add("Upstash-Label", labels);
+  for (const std::string& header : arguments.headers) {
+    const std::size_t colon = header.find(':');
+    if (colon == std::string::npos || colon == 0) {
+      fmt::print(stderr, "hikyaku: --header wants 'Name: value', not '{}'\n", header);
+      return exit_usage;
+    }
+    const std::size_t start = header.find_first_not_of(' ', colon + 1);
+    fields.push_back({"Upstash-Forward-" + header.substr(0, colon),
+                      start == std::string::npos ? std::string{} : header.substr(start)});
+  }
+  std::string body = arguments.body;
+  if (!arguments.body_given) {
+    body.assign(std::istreambuf_iterator<char>(std::cin), {});
+  }
+  const std::string path =
+      arguments.queue.empty()
+          ? "/v2/publish/" + arguments.destination
+          : "/v2/enqueue/" + query_escape(arguments.queue) + "/" + arguments.destination;
+  int code = exit_ok;
+  const auto answer = call(connection, "POST", path, std::move(fields), std::move(body), code);
+  if (!answer) {
+    return code;
+  }
+  if (connection.json) {
+    fmt::print("{}\n", answer->text);
+  } else {
+    const bool duplicate = text_of(answer->value, "deduplicated") == "true";
+    fmt::print("{}{}\n", text_of(answer->value, "messageId"), duplicate ? "  (duplicate)" : "");
+  }
+  return exit_ok;
+}
+
+int get_message(const Connection& connection, const std::string& id) {
+  int code = exit_ok;
+  const auto answer = call(connection, "GET", "/api/v1/jobs/" + query_escape(id), {}, {}, code);
+  if (!answer) {
+    return code;
+  }
+  if (connection.json) {
+    fmt::print("{}\n", answer->text);
+  } else {
+    print_rows(answer->value);
+  }
+  return exit_ok;
+}
+
+int cancel_message(const Connection& connection, const std::string& id) {
+  int code = exit_ok;
+  const auto answer = call(connection, "DELETE", "/v2/messages/" + query_escape(id), {}, {}, code);
+  if (!answer) {
+    return code;
+  }
+  fmt::print("{}\n", connection.json ? answer->text : "cancelled " + id);
+  return exit_ok;
+}
+
+int list_dead_letters(const Connection& connection, std::uint32_t count, const std::string& cursor,
+                      const std::vector<std::string>& filters) {
+  std::string path = "/v2/dlq?count=" + std::to_string(count);
+  if (!cursor.empty()) {
+    path += "&cursor=" + query_escape(cursor);
+  }
+  for (const std::string& filter : filters) {
+    const std::size_t equals = filter.find('=');
+    if (equals == std::string::npos) {
+      fmt::print(
+          stderr,
+          "hikyaku: --filter wants name=value (such as url=https://… or responseStatus=500)\n");
+      return exit_usage;
+    }
+    path += "&" + query_escape(filter.substr(0, equals)) + "=" +
+            query_escape(filter.substr(equals + 1));
+  }
+  int code = exit_ok;
+  const auto answer = call(connection, "GET", path, {}, {}, code);
+  if (!answer) {
+    return code;
+  }
+  if (connection.json) {
+    fmt::print("{}\n", answer->text);
+    return exit_ok;
+  }
+  const json::array& letters = answer->value.at("messages").as_array();
+  if (letters.empty()) {
+    fmt::print("no dead letters\n");
+    return exit_ok;
+  }
+  for (const json::value& letter : letters) {
+    fmt::print("{:<28} {} {:>3}  {}\n", text_of(letter, "dlqId"), text_of(letter, "messageId"),
+               text_of(letter, "responseStatus"), text_of(letter, "url"));
+  }
+  if (const std::string more = text_of(answer->value, "cursor"); !more.empty()) {
+    fmt::print("more: --cursor {}\n", more);
+  }
+  return exit_ok;
+}
+
+int retry_dead_letters(const Connection& connection, const std::vector<std::string>& ids,
+                       bool all) {
+  std::string query = all ? "" : ids_query(ids);
+  std::size_t done = 0;
+  for (;;) {
+    int code = exit_ok;
+    const auto answer = call(connection, "POST", "/v2/dlq/retry" + query, {}, {}, code);
+    if (!answer) {
+      return code;
+    }
+    const json::array& responses = answer->value.at("responses").as_array();
+    for (const json::value& response : responses) {
+      if (!connection.json) {
+        fmt::print("{}\n", text_of(response, "messageId"));
+      }
+    }
+    if (connection.json) {
+      fmt::print("{}\n", answer->text);
+    }
+    done += responses.size();
+    const std::string more = text_of(answer->value, "cursor");
+    if (!all || more.empty()) {
+      break;
+    }
+    query = "?cursor=" + query_escape(more);
+  }
+  if (!connection.json) {
+    fmt::print(stderr, "retried {}\n", done);
+  }
+  return exit_ok;
+}
+
+int delete_dead_letters(const Connection& connection, const std::vector<std::string>& ids,
+                        bool all) {
+  std::string query = all ? "" : ids_query(ids);
+  std::uint64_t done = 0;
+  for (;;) {
+    int code = exit_ok;
+    const auto answer = call(connection, "DELETE", "/v2/dlq" + query, {}, {}, code);
+    if (!answer) {
+      return code;
+    }
+    if (connection.json) {
+      fmt::print("{}\n", answer->text);
+    }
+    done += std::strtoull(text_of(answer->value, "deleted").c_str(), nullptr, 10);
+    const std::string more = text_of(answer->value, "cursor");
+    if (!all || more.empty()) {
+      break;
+    }
+    query = "?cursor=" + query_escape(more);
+  }
+  if (!connection.json) {
+    fmt::print("deleted {}\n", done);
+  }
+  return all || done == ids.size() ? exit_ok : exit_failed;
+}
+
+int tail(const Connection& connection, bool once, const std::string& message_id) {
+  using namespace std::chrono_literals;
+  const auto now = std::chrono::duration_cast<std::chrono::milliseconds>(
+      std::chrono::system_clock::now().time_since_epoch());
+  // What has been printed of the newest millisecond: the next page begins with it again.
+  long long newest = once || !message_id.empty() ? 0 : now.count() - 60'000;
+  std::set<std::string> printed;
+  for (;;) {
+    std::string path =
+        fmt::format("/v2/events?order=earliestFirst&count=1000&trimBody=0&fromDate={}", newest);
+    if (!message_id.empty()) {
+      path += "&messageId=" + query_escape(message_id);
+    }
+    std::string cursor;
+    do {
+      int code = exit_ok;
+      const auto answer =
+          call(connection, "GET", cursor.empty() ? path : path + "&cursor=" + query_escape(cursor),
+               {}, {}, code);
+      if (!answer) {
+        return code;
+      }
+      for (const json::value& event : answer->value.at("events").as_array()) {
+        const std::string time = text_of(event, "time");
+        const std::string key = time + text_of(event, "messageId") + text_of(event, "state");
+        const long long at = std::strtoll(time.c_str(), nullptr, 10);
+        if (at > newest) {
+          newest = at;
+          printed.clear();
+        }
+        if (!printed.insert(key).second) {
+          continue;
+        }
+        if (connection.json) {
+          fmt::print("{}\n", json::serialize(event));
+        } else {
+          const std::string error = text_of(event, "error");
+          fmt::print("{}  {:<16} {}  {}{}{}\n", time_text(time), text_of(event, "state"),
+                     text_of(event, "messageId"), text_of(event, "url"), error.empty() ? "" : "  ",
+                     error);
+        }
+      }
+      cursor = text_of(answer->value, "cursor");
+    } while (!cursor.empty());
+    std::fflush(stdout);
+    if (once) {
+      return exit_ok;
+    }
+    std::this_thread::sleep_for(500ms);
+  }
+}
+
+}  // namespace hk::cli
