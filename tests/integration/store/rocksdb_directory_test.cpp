@@ -1,0 +1,177 @@
+/// What open_rocksdb() says to directories that it must not open, and the settings it opens with.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "integration/store/rocksdb_fixture.h"
+#include "store/rocksdb/database.h"
+
+namespace hk::store {
+namespace {
+
+TEST(RocksDbDirectory, IsMadeWithItsParents) {
+  TempDir dir;
+  RocksDbOptions options = small_options(dir.file("a/b/c"));
+  EXPECT_TRUE(open_rocksdb(options).has_value());
+  EXPECT_TRUE(std::filesystem::exists(dir.file("a/b/c/FORMAT")));
+  EXPECT_EQ(std::filesystem::file_size(dir.file("a/b/c/WITNESS")), 8192U);
+}
+
+TEST(RocksDbDirectory, IsRefusedWithAReasonAndARemedy) {
+  struct Row {
+    const char* name;
+    std::function<void(const std::string& path)> prepare;
+    bool create;
+    ErrorKind kind;
+    const char* says;
+  };
+  const auto make = [](const std::string& path) { std::filesystem::create_directory(path); };
+  const Row rows[] = {
+      {"missing", [](const std::string&) {}, false, ErrorKind::not_found, "no data directory"},
+      {"somebody else's",
+       [&](const std::string& path) {
+         make(path);
+         std::ofstream(path + "/holiday.jpg") << "x";
+       },
+       true, ErrorKind::invalid_argument, "is not a data directory"},
+      {"a file", [](const std::string& path) { std::ofstream(path) << "x"; }, true,
+       ErrorKind::invalid_argument, "cannot open the data directory"},
+      {"newer",
+       [&](const std::string& path) {
+         make(path);
+         std::ofstream(path + "/FORMAT") << "hikyaku-data 2\n";
+       },
+       true, ErrorKind::conflict, "Start the newer version again"},
+      {"damaged marker",
+       [&](const std::string& path) {
+         make(path);
+         std::ofstream(path + "/FORMAT") << "hikyaku-data x\n";
+       },
+       true, ErrorKind::corruption, "FORMAT is damaged"},
+  };
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.name);
+    TempDir dir;
+    row.prepare(dir.file("data"));
+    RocksDbOptions options = small_options(dir.file("data"));
+    options.create = row.create;
+    const auto opened = open_rocksdb(options);
+    ASSERT_FALSE(opened.has_value());
+    EXPECT_EQ(opened.error().kind, row.kind) << opened.error().message;
+    EXPECT_NE(opened.error().message.find(row.says), std::string::npos) << opened.error().message;
+  }
+}
+
+TEST(RocksDbDirectory, ThatIsNotWritableIsRefused) {
+  // /proc lets nobody create directories, whoever asks.
+  const auto opened = open_rocksdb(small_options("/proc/hikyaku"));
+  ASSERT_FALSE(opened.has_value());
+  EXPECT_NE(opened.error().message.find("cannot create the data directory"), std::string::npos);
+
+  if (::geteuid() == 0) {
+    GTEST_SKIP() << "root may write anywhere";
+  }
+  TempDir dir;
+  std::filesystem::create_directory(dir.file("data"));
+  std::filesystem::permissions(
+      dir.file("data"), std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
+  const auto read_only = open_rocksdb(small_options(dir.file("data")));
+  ASSERT_FALSE(read_only.has_value());
+  EXPECT_EQ(read_only.error().kind, ErrorKind::permission_denied);
+}
+
+TEST(RocksDbDirectory, InUseIsRefusedUntilItIsReleased) {
+  TempDir dir;
+  const RocksDbOptions options = small_options(dir.file("data"));
+  auto first = open_rocksdb(options);
+  ASSERT_TRUE(first.has_value());
+  const auto second = open_rocksdb(options);
+  ASSERT_FALSE(second.has_value());
+  EXPECT_EQ(second.error().kind, ErrorKind::conflict);
+  EXPECT_NE(second.error().message.find("in use by another process"), std::string::npos);
+  first->reset();
+  EXPECT_TRUE(open_rocksdb(options).has_value());
+}
+
+TEST(RocksDbDirectory, WhoseCreationWasCutShortIsFinished) {
+  for (const char* last_made : {"FORMAT", "WITNESS", "database"}) {
+    SCOPED_TRACE(last_made);
+    TempDir dir;
+    const RocksDbOptions options = small_options(dir.file("data"));
+    ASSERT_TRUE(open_rocksdb(options).has_value());
+    for (const auto& entry : std::filesystem::directory_iterator(options.path)) {
+      const std::string name = entry.path().filename();
+      const bool keep =
+          name == "FORMAT" || (name == "WITNESS" && last_made != std::string("FORMAT"));
+      if (!keep && last_made != std::string("database")) {
+        std::filesystem::remove_all(entry.path());
+      }
+    }
+    auto store = open_rocksdb(options);
+    ASSERT_TRUE(store.has_value()) << store.error().message;
+    EXPECT_TRUE((*store)->write(one_put("a", "1")).has_value());
+    EXPECT_TRUE((*store)->close().has_value());
+  }
+}
+
+TEST(RocksDbSettings, AreTheOnesThatDurabilityNeeds) {
+  TempDir dir;
+  RocksDbOptions options;
+  options.path = dir.file("data");
+  auto opened = Database::open(options);
+  ASSERT_TRUE(opened.has_value());
+  const rocksdb::DBOptions db = (*opened)->db().GetDBOptions();
+  EXPECT_EQ(db.wal_recovery_mode, rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords);
+  EXPECT_TRUE(db.paranoid_checks);
+  EXPECT_FALSE(db.avoid_flush_during_recovery);
+  EXPECT_EQ(db.recycle_log_file_num, 0U);
+  EXPECT_FALSE(db.unordered_write);
+  EXPECT_FALSE(db.two_write_queues);
+  EXPECT_FALSE(db.manual_wal_flush);
+  EXPECT_EQ(db.wal_compression, rocksdb::kNoCompression);
+  ASSERT_NE(db.file_checksum_gen_factory, nullptr);
+  EXPECT_STREQ(db.file_checksum_gen_factory->Name(), "FileChecksumGenCrc32cFactory");
+  EXPECT_TRUE(db.wal_dir.empty() || db.wal_dir.starts_with(options.path));
+  EXPECT_EQ(batch_protection_bytes, 8U);
+  EXPECT_TRUE(read_options().verify_checksums);
+  EXPECT_EQ(unsafe_setting(db), std::nullopt);
+  EXPECT_LE(db.max_background_jobs, 2);
+  EXPECT_LE(db.max_total_wal_size, std::uint64_t{128} << 20U);
+  for (std::size_t i = 0; i < table_count; ++i) {
+    EXPECT_EQ(unsafe_setting((*opened)->settings().tables[i]), std::nullopt);
+  }
+  EXPECT_TRUE(
+      (*opened)->settings().tables[static_cast<std::size_t>(Table::message)].enable_blob_files);
+}
+
+TEST(RocksDbSettings, ThatAreUnsafeAreNamed) {
+  const rocksdb::DBOptions safe = make_settings({}, rocksdb::Env::Default()).db;
+  ASSERT_EQ(unsafe_setting(safe), std::nullopt);
+  struct Row {
+    const char* name;
+    void (*spoil)(rocksdb::DBOptions&);
+  };
+  const Row rows[] = {
+      {"wal_recovery_mode",
+       [](auto& db) { db.wal_recovery_mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery; }},
+      {"paranoid_checks", [](auto& db) { db.paranoid_checks = false; }},
+      {"avoid_flush_during_recovery", [](auto& db) { db.avoid_flush_during_recovery = true; }},
+      {"recycle_log_file_num", [](auto& db) { db.recycle_log_file_num = 1; }},
+      {"unordered_write", [](auto& db) { db.unordered_write = true; }},
+      {"two_write_queues", [](auto& db) { db.two_write_queues = true; }},
+      {"manual_wal_flush", [](auto& db) { db.manual_wal_flush = true; }},
+      {"wal_compression", [](auto& db) { db.wal_compression = rocksdb::kZSTD; }},
+      {"file_checksum_gen_factory", [](auto& db) { db.file_checksum_gen_factory = nullptr; }},
+      {"allow_mmap_writes", [](auto& db) { db.allow_mmap_writes = true; }},
+  };
+  for (const Row& row : rows) {
+    rocksdb::DBOptions db = safe;
+    row.spoil(db);
+    EXPECT_EQ(unsafe_setting(db), row.name);
+  }
+}
+
+}  // namespace
+}  // namespace hk::store

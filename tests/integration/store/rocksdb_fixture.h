@@ -1,0 +1,66 @@
+/// What the tests of the RocksDB store share.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "integration/store/temp_dir.h"
+#include "store/rocksdb/rocksdb_store.h"
+
+namespace hk::store {
+
+inline RocksDbOptions small_options(std::string path) {
+  RocksDbOptions options;
+  options.path = std::move(path);
+  options.write_buffer_bytes = std::size_t{1} << 20U;
+  options.block_cache_bytes = std::size_t{4} << 20U;
+  return options;
+}
+
+inline std::vector<Write> one_put(std::string key, std::string value) {
+  return {{Write::Kind::put, Table::message, std::move(key), std::move(value)}};
+}
+
+/// A store in `path` that must open.
+inline std::unique_ptr<DurableStore> open_or_fail(const RocksDbOptions& options) {
+  auto opened = open_rocksdb(options);
+  EXPECT_TRUE(opened.has_value()) << (opened ? "" : opened.error().message);
+  return opened ? std::move(*opened) : nullptr;
+}
+
+/// Batches 1..count, each with the rows key(n) in two tables; synced, closed, witness level.
+inline std::string numbered_key(std::uint64_t n) {
+  const std::string digits = std::to_string(n);
+  return std::string(8 - digits.size(), '0') + digits;
+}
+inline std::string numbered_value(std::uint64_t n, std::size_t bytes = 100) {
+  return std::string(bytes, static_cast<char>('a' + n % 26)) + std::to_string(n);
+}
+inline void write_numbered(Store& store, std::uint64_t count, std::size_t value_bytes = 100) {
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::uint64_t n = store.last_written() + 1;
+    const std::vector<Write> batch = {
+        {Write::Kind::put, Table::message, numbered_key(n), numbered_value(n, value_bytes)},
+        {Write::Kind::put, Table::state, numbered_key(n), numbered_value(n, 10)}};
+    ASSERT_TRUE(store.write(batch).has_value());
+  }
+}
+
+/// The files of a directory with that ending (or name), oldest name first.
+inline std::vector<std::string> files_ending(const std::string& path, const std::string& ending) {
+  std::vector<std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator(path)) {
+    if (entry.is_regular_file() && entry.path().string().ends_with(ending)) {
+      files.push_back(entry.path().string());
+    }
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+}  // namespace hk::store
