@@ -165,6 +165,9 @@ Result<void> Partition::write(core::Batch::Output& output, Written& written) {
       } else if (const auto* state = std::get_if<core::PutState>(&mutation);
                  state != nullptr && core::is_final(state->state.status)) {
         reader_->cache.erase(state->seq);
+      } else if (const auto* purged = std::get_if<core::PurgeMessage>(&mutation)) {
+        // Reading a finished message had brought it back: without its state it would look pending.
+        reader_->cache.erase(purged->seq);
       }
     }
   }
