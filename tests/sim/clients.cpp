@@ -1,0 +1,280 @@
+// Publishers, operators and the people who ask.
+#include <algorithm>
+#include <variant>
+
+#include "base/assert.h"
+#include "sim/expressions.h"
+#include "sim/simulation.h"
+
+namespace hk::sim {
+
+namespace {
+
+constexpr std::size_t remembered_max = 400;
+
+}  // namespace
+
+void Simulation::plan_clients() {
+  heap_.after(up_to(config_.gap * 2), [this] {
+    if (!publishing_) {
+      return;
+    }
+    client_acts();
+    plan_clients();
+  });
+}
+
+void Simulation::client_acts() {
+  ++ops_made_;
+  if (chance(config_.cancel)) {
+    cancel_something();
+    return;
+  }
+  if (chance(config_.settings) || chance(config_.dead_letters)) {
+    operator_acts();
+    return;
+  }
+  if (chance(config_.inspect) && !known_.empty()) {
+    const auto& [id, tenant] = known_[rng_.below(known_.size())];
+    submit({.kind = Op::Kind::inspect, .tenant = tenant, .id = id});
+    return;
+  }
+  if (config_.burst > 0 && chance(20)) {
+    const std::uint64_t count = 1 + rng_.below(config_.burst);
+    for (std::uint64_t i = 0; i < count; ++i) {
+      Op op = make_publish();
+      submit(std::move(op));
+    }
+    return;
+  }
+  if (!repeatable_.empty() && chance(config_.dedup / 2)) {
+    Op again = repeatable_[rng_.below(repeatable_.size())];
+    ++again.repeated;
+    submit(std::move(again));
+    return;
+  }
+  submit(make_publish());
+}
+
+Op Simulation::make_publish() {
+  auto message = std::make_shared<core::Message>();
+  // The first tenant has most of the load: the others must not feel it.
+  const std::uint64_t skewed = std::min(rng_.below(config_.tenants), rng_.below(config_.tenants));
+  message->tenant = core::TenantId{static_cast<std::uint32_t>(1 + skewed)};
+  const HostConfig& host = config_.hosts[rng_.below(config_.hosts.size())];
+  message->host = host.name;
+  message->url = host.name + "/hook";
+  message->body = "body " + std::to_string(next_op_);
+  message->timeout = Millis{1} + up_to(config_.timeout_max);
+  if (config_.queues > 0 && chance(500)) {
+    message->queue = "q" + std::to_string(rng_.below(config_.queues));
+    const std::uint64_t group = rng_.below(config_.groups + 1);
+    message->group = group == 0 ? "" : "g" + std::to_string(group);
+  } else if (chance(config_.delayed)) {
+    message->not_before = partition_now() + up_to(chance(100) ? Millis{600'000} : Millis{5000});
+  }
+  Op op{.kind = Op::Kind::publish};
+  if (config_.flows > 0 && chance(500)) {
+    const std::uint64_t flow = rng_.below(config_.flows);
+    message->flow_key = "f" + std::to_string(flow);
+    core::FlowKey limits;
+    limits.parallelism = static_cast<std::uint32_t>(flow + rng_.below(chance(50) ? 4 : 1));
+    if (config_.flow_rates && flow % 2 == 0) {
+      limits.rate = static_cast<std::uint32_t>(1 + flow + (chance(30) ? rng_.below(3) : 0));
+      limits.period = Millis{1000 * static_cast<std::int64_t>(1 + 2 * flow)};
+    }
+    if (!chance(100)) {
+      op.flow = limits;
+    }
+  }
+  message->retry.retries_max = static_cast<std::uint32_t>(rng_.below(config_.retries_max + 1));
+  switch (rng_.below(3)) {
+    case 0:
+      message->retry.delay = core::ExponentialDelay{
+          .first = Millis{1} + up_to(config_.retry_delay_max / 8),
+          .factor = static_cast<double>(1 + rng_.below(3)),
+          .cap = Millis{1} + config_.retry_delay_max,
+          .jitter_percent = static_cast<std::uint32_t>(chance(500) ? rng_.below(60) : 0)};
+      break;
+    case 1: {
+      core::TableDelay table;
+      for (std::uint64_t i = rng_.below(4); i > 0; --i) {
+        table.delays.push_back(up_to(config_.retry_delay_max));
+      }
+      message->retry.delay = std::move(table);
+      break;
+    }
+    default:
+      message->retry.delay = core::ExpressionDelay{
+          std::string(known_expressions[rng_.below(known_expressions.size())].text)};
+  }
+  if (chance(config_.dedup)) {
+    message->dedup_id = "d" + std::to_string(rng_.below(config_.dedup_ids));
+  }
+  if (chance(config_.bad_requests)) {
+    switch (rng_.below(3)) {
+      case 0: message->tenant = core::TenantId{99}; break;
+      case 1:
+        message->retry.delay = core::ExpressionDelay{"retried +"};
+        op.bad_policy = true;
+        break;
+      default: message->queue = "q0"; message->not_before = partition_now() + Millis{600'000};
+    }
+  }
+  op.tenant = message->tenant;
+  op.dedup_window = Millis{1} + up_to(config_.dedup_window_max);
+  op.message = std::move(message);
+  if (!op.message->dedup_id.empty()) {
+    if (repeatable_.size() < remembered_max) {
+      repeatable_.push_back(op);
+    } else {
+      repeatable_[rng_.below(repeatable_.size())] = op;
+    }
+  }
+  return op;
+}
+
+void Simulation::cancel_something() {
+  if (known_.empty()) {
+    return;
+  }
+  // Old ones and young ones; sometimes with a wrong id, sometimes by the wrong tenant.
+  const std::uint64_t at =
+      chance(500) ? rng_.below(known_.size()) : known_.size() - 1 - rng_.below(known_.size()) / 8;
+  auto [id, tenant] = known_[at];
+  if (chance(60)) {
+    tenant = core::TenantId{1 + tenant.value() % config_.tenants};
+  }
+  if (chance(60)) {
+    id.nonce ^= 1;
+  }
+  if (chance(30)) {
+    id.seq = core::Seq{id.seq.value() + 5000};
+  }
+  const Op op{.kind = Op::Kind::cancel, .tenant = tenant, .id = id};
+  submit(op);
+  if (chance(config_.cancel_again)) {
+    heap_.after(up_to(config_.gap * 20), [this, op] { submit(op); });
+  }
+}
+
+void Simulation::operator_acts() {
+  const core::TenantId tenant{static_cast<std::uint32_t>(1 + rng_.below(config_.tenants))};
+  if (chance(config_.dead_letters * 4)) {
+    const auto& letters = model_.dead_letters();
+    if (letters.empty()) {
+      return;
+    }
+    auto at = letters.begin();
+    std::advance(at, static_cast<std::ptrdiff_t>(rng_.below(letters.size())));
+    Op op{.kind = chance(600) ? Op::Kind::retry_dead_letter : Op::Kind::delete_dead_letter,
+          .tenant = at->tenant,
+          .dead_letter = *at};
+    if (chance(50)) {
+      op.dead_letter.failed_at += Millis{1};
+    }
+    if (chance(50)) {
+      op.tenant = tenant;
+    }
+    submit(op);
+    if (chance(100)) {
+      submit(op);  // twice: the second finds nothing
+    }
+    return;
+  }
+  if (config_.queues > 0 && chance(500)) {
+    Op op{.kind = Op::Kind::queue,
+          .tenant = tenant,
+          .name = "q" + std::to_string(rng_.below(config_.queues))};
+    if (chance(500)) {
+      op.parallelism = static_cast<std::uint32_t>(rng_.below(40) == 0 ? 0 : 1 + rng_.below(4));
+    }
+    if (chance(600)) {
+      op.paused = chance(400);
+    }
+    submit(op);
+    return;
+  }
+  if (config_.flows > 0) {
+    submit({.kind = Op::Kind::pause_flow,
+            .tenant = tenant,
+            .name = "f" + std::to_string(rng_.below(config_.flows)),
+            .paused = chance(400)});
+  }
+}
+
+/// I13, seen from outside: nothing leaves the server before what justifies it is durable.
+void Simulation::check_left(store::BatchSeq batch, const std::string& what) {
+  require(batch <= store_.last_synced(), "I13 durable first",
+          what + " left before batch " + std::to_string(batch) + " was durable");
+  released_ = std::max(released_, batch);
+}
+
+void Simulation::answered(const Op& op, const core::Reply& reply, store::BatchSeq batch) {
+  check_left(batch, "a reply");
+  ++outcome_.acks;
+  if (!reply) {
+    digest(reply.error().message);
+    return;
+  }
+  if (const auto* published = std::get_if<core::Published>(&*reply)) {
+    digest(core::to_text(published->id));
+    if (op.kind == Op::Kind::publish) {
+      require(published->deduplicated || !acked_.contains(published->id.seq) ||
+                  acked_.at(published->id.seq) == published->id,
+              "I7 numbers", name_of(published->id.seq) + " was given out twice");
+    }
+    acked_[published->id.seq] = published->id;
+    known_.emplace_back(published->id, op.tenant);
+    if (known_.size() > 4 * remembered_max) {
+      known_.erase(known_.begin(), known_.begin() + remembered_max);
+    }
+  }
+}
+
+/// The answer was lost or never came: who does not know asks again.
+void Simulation::unanswered(Op op) {
+  if (op.kind == Op::Kind::complete || op.kind == Op::Kind::tenant || !publishing_) {
+    return;
+  }
+  if (op.repeated < 3 && chance(700)) {
+    ++op.repeated;
+    heap_.after(up_to(config_.gap * 10), [this, op = std::move(op)] { submit(op); });
+  }
+}
+
+void Simulation::check_reply(const Op& op, const core::Reply& reply,
+                             const Expected& expected) const {
+  const std::string which = "operation " + std::to_string(op.number) + " of kind " +
+                            std::to_string(static_cast<int>(op.kind));
+  if (!reply) {
+    require(expected.kind == Expected::Kind::refused && reply.error().kind == expected.error,
+            "replies", which + " was refused: " + reply.error().message);
+    return;
+  }
+  bool right = false;
+  switch (expected.kind) {
+    case Expected::Kind::refused: break;
+    case Expected::Kind::done: right = std::holds_alternative<core::Done>(*reply); break;
+    case Expected::Kind::tenant: right = std::holds_alternative<core::TenantStored>(*reply); break;
+    case Expected::Kind::published: {
+      const auto* got = std::get_if<core::Published>(&*reply);
+      right = got != nullptr && got->id == expected.id && got->deduplicated == expected.flag;
+      break;
+    }
+    case Expected::Kind::canceled: {
+      const auto* got = std::get_if<core::Canceled>(&*reply);
+      right = got != nullptr && got->running == expected.flag;
+      break;
+    }
+    case Expected::Kind::inspected: {
+      const auto* got = std::get_if<core::Inspected>(&*reply);
+      right = got != nullptr && got->running == expected.flag && got->fence == expected.fence;
+      require(!right || !expected.pending || expected.may_start || !got->holds.empty(),
+              "every wait has a reason", name_of(op.id.seq) + " waits for nothing");
+    }
+  }
+  require(right, "replies", which + " was answered wrongly");
+}
+
+}  // namespace hk::sim

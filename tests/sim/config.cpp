@@ -1,0 +1,129 @@
+#include "sim/config.h"
+
+#include <algorithm>
+#include <array>
+
+namespace hk::sim {
+
+namespace {
+
+template <class T, std::size_t N>
+T one_of(Rng& rng, const std::array<T, N>& choices) {
+  return choices[rng.below(N)];
+}
+
+std::uint32_t between(Rng& rng, std::uint64_t low, std::uint64_t high) {
+  return static_cast<std::uint32_t>(low + rng.below(high - low + 1));
+}
+
+bool chance(Rng& rng, std::uint32_t permille) { return rng.below(1000) < permille; }
+
+Millis one_time(Rng& rng, const std::array<int, 4>& choices) {
+  return Millis{one_of(rng, choices)};
+}
+
+core::Limits draw_limits(Rng& rng) {
+  core::Limits limits;
+  limits.global_parallelism = one_of(rng, std::array<std::uint32_t, 4>{2, 8, 64, 4096});
+  limits.tenant_parallelism = one_of(rng, std::array<std::uint32_t, 4>{1, 4, 32, 2048});
+  limits.destination_parallelism = one_of(rng, std::array<std::uint32_t, 4>{1, 2, 16, 128});
+  limits.lane_window_min = between(rng, 2, 8);
+  limits.lane_window_max = limits.lane_window_min + one_of(rng, std::array{0U, 2U, 16U, 512U});
+  limits.window_budget = one_of(rng, std::array{4U, 24U, 128U, 65536U});
+  limits.starts_per_batch = one_of(rng, std::array{1U, 3U, 16U, 256U});
+  limits.refills_per_batch = one_of(rng, std::array{1U, 2U, 8U, 32U});
+  limits.quantum = one_of(rng, std::array{1U, 2U, 4U, 16U});
+  limits.index_after = one_time(rng, {5, 50, 500, 2000});
+  limits.index_per_batch = one_of(rng, std::array{1U, 4U, 64U, 1024U});
+  limits.meta_every = one_time(rng, {1, 100, 1000, 5000});
+  limits.meta_every_messages = one_of(rng, std::array{1U, 10U, 100U, 8192U});
+  limits.lease_grace = one_time(rng, {100, 500, 2000, 5000});
+  limits.retention_finished = one_time(rng, {1000, 20'000, 120'000, 3'600'000});
+  limits.retention_dlq = one_time(rng, {2000, 60'000, 600'000, 0});
+  limits.expiries_per_batch = one_of(rng, std::array{1U, 2U, 8U, 32U});
+  limits.expiry_poll = one_time(rng, {100, 500, 2000, 30'000});
+  limits.event_purge_every = one_time(rng, {1000, 10'000, 60'000, 600'000});
+  limits.queue_parallelism_default = between(rng, 1, 2);
+  return limits;
+}
+
+HostConfig draw_host(Rng& rng, std::uint32_t number) {
+  HostConfig host;
+  host.name = "http://host" + std::to_string(number) + ".example:80";
+  host.ok = one_of(rng, std::array{0U, 2U, 10U, 40U});
+  const auto maybe = [&rng] { return chance(rng, 400) ? between(rng, 1, 10) : 0U; };
+  host.slow = maybe();
+  host.error = maybe();
+  host.give_up = chance(rng, 300) ? 1 : 0;
+  host.retry_after = maybe() / 2;
+  host.hang = chance(rng, 300) ? between(rng, 1, 3) : 0;
+  host.late = chance(rng, 300) ? between(rng, 1, 3) : 0;
+  host.flaps = chance(rng, 200);
+  host.always_bad = chance(rng, 120);
+  host.bad_by_hang = chance(rng, 300);
+  if (host.ok + host.slow + host.error == 0) {
+    host.ok = 1;
+  }
+  return host;
+}
+
+}  // namespace
+
+Config draw_config(Rng& rng) {
+  Config config;
+  config.limits = draw_limits(rng);
+  config.commands_per_batch = one_of(rng, std::array{1U, 4U, 32U, 512U});
+  config.cache_bytes = one_of(rng, std::array{0U, 3000U, 30'000U, 1U << 20U});
+  config.sync_max = one_time(rng, {0, 5, 50, 400});
+  config.cpu_max = one_time(rng, {0, 1, 5, 20});
+
+  config.tenants = between(rng, 1, 5);
+  config.queues = chance(rng, 600) ? between(rng, 1, 3) : 0;
+  config.groups = chance(rng, 500) ? between(rng, 1, 4) : 0;
+  config.flows = chance(rng, 600) ? between(rng, 1, 3) : 0;
+  config.flow_rates = chance(rng, 500);
+  const std::uint32_t hosts = between(rng, 1, 5);
+  for (std::uint32_t i = 0; i < hosts; ++i) {
+    config.hosts.push_back(draw_host(rng, i));
+  }
+
+  config.ops = one_of(rng, std::array<std::uint64_t, 4>{100, 300, 600, 1200});
+  config.gap = one_time(rng, {2, 30, 400, 6000});
+  config.burst = chance(rng, 500) ? between(rng, 5, 120) : 0;
+
+  const auto feature = [&rng](std::uint32_t most) {
+    return chance(rng, 550) ? between(rng, 1, most) : 0U;
+  };
+  config.delayed = feature(500);
+  config.dedup = feature(700);
+  config.dedup_ids = between(rng, 2, 40);
+  config.dedup_window_max = one_time(rng, {500, 5000, 60'000, 600'000});
+  config.cancel = feature(200);
+  config.cancel_again = feature(500);
+  config.dead_letters = feature(150);
+  config.settings = feature(100);
+  config.inspect = feature(60);
+  config.bad_requests = feature(30);
+  config.lost_answers = feature(200);
+  config.retries_max = between(rng, 0, 4);
+  config.retry_delay_max = one_time(rng, {20, 1000, 10'000, 120'000});
+  config.timeout_max = one_time(rng, {50, 1000, 10'000, 60'000});
+
+  if (chance(rng, 750)) {
+    config.crash_every = config.gap * one_of(rng, std::array{15, 60, 200, 500});
+  }
+  config.crash_at_release = chance(rng, 500) ? between(rng, 1, 30) : 0;
+  config.crash_in_recovery = chance(rng, 500) ? between(rng, 50, 500) : 0;
+  config.process_death_only = chance(rng, 250);
+  config.fail_write = chance(rng, 300) ? between(rng, 1, 15) : 0;
+  config.fail_sync = chance(rng, 300) ? between(rng, 1, 15) : 0;
+  if (chance(rng, 200)) {
+    config.disk_full_every = config.gap * one_of(rng, std::array{50, 200, 400, 600});
+  }
+  config.late_outcomes = chance(rng, 600) ? between(rng, 100, 1000) : 0;
+  config.clock_step = chance(rng, 300) ? Millis{between(rng, 1, 3000)} : Millis{0};
+  config.down_max = one_time(rng, {1, 100, 2000, 60'000});
+  return config;
+}
+
+}  // namespace hk::sim

@@ -1,0 +1,77 @@
+/// Swarm: every seed first decides which features and faults exist at all, then how much of each,
+/// and whether the bounds of the core are tiny or roomy.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "core/limits.h"
+
+namespace hk::sim {
+
+/// How the receivers behind one host answer; weights.
+struct HostConfig {
+  std::string name{};
+  std::uint32_t ok = 1;
+  std::uint32_t slow = 0;
+  std::uint32_t error = 0;
+  std::uint32_t give_up = 0;
+  std::uint32_t retry_after = 0;
+  std::uint32_t hang = 0;
+  std::uint32_t late = 0;
+  bool flaps = false;        ///< answers errors in every other stretch of time
+  bool always_bad = false;   ///< also when the faults are over
+  bool bad_by_hang = false;  ///< … by never answering
+};
+
+/// Probabilities are in permille; a time of 0 switches its fault off.
+struct Config {
+  core::Limits limits{};
+  std::size_t commands_per_batch = 64;
+  std::size_t cache_bytes = 1U << 20U;
+  Millis sync_max{50};
+  Millis cpu_max{2};
+
+  std::uint32_t tenants = 1;
+  std::uint32_t queues = 0;  ///< names per tenant
+  std::uint32_t groups = 0;
+  std::uint32_t flows = 0;
+  bool flow_rates = false;
+  std::vector<HostConfig> hosts{};
+
+  std::uint64_t ops = 400;
+  Millis gap{100};  ///< between client operations, on average
+  std::uint32_t burst = 0;
+
+  std::uint32_t delayed = 0;
+  std::uint32_t dedup = 0;
+  std::uint32_t dedup_ids = 8;
+  Millis dedup_window_max{60'000};
+  std::uint32_t cancel = 0;
+  std::uint32_t cancel_again = 0;
+  std::uint32_t dead_letters = 0;
+  std::uint32_t settings = 0;
+  std::uint32_t inspect = 0;
+  std::uint32_t bad_requests = 0;
+  std::uint32_t lost_answers = 0;
+  std::uint32_t retries_max = 4;
+  Millis retry_delay_max{10'000};
+  Millis timeout_max{10'000};
+
+  Millis crash_every{0};
+  std::uint32_t crash_at_release = 0;
+  std::uint32_t crash_in_recovery = 0;
+  bool process_death_only = false;
+  std::uint32_t fail_write = 0;
+  std::uint32_t fail_sync = 0;
+  Millis disk_full_every{0};
+  std::uint32_t late_outcomes = 0;
+  Millis clock_step{0};
+  Millis down_max{1000};
+};
+
+Config draw_config(Rng& rng);
+
+}  // namespace hk::sim

@@ -1,0 +1,128 @@
+// The end of a process and the start of the next.
+#include "base/assert.h"
+#include "sim/simulation.h"
+
+namespace hk::sim {
+
+void Simulation::die(const char* why, bool power_cut) {
+  if (!partition_) {
+    return;
+  }
+  trace_.add(heap_.now(), why, life_, power_cut ? 1 : 0, store_.last_written());
+  ++outcome_.crashes;
+  ++life_;
+  partition_.reset();
+  std::vector<Op> waiting;
+  for (Pending& one : unsynced_) {
+    std::move(one.ops.begin(), one.ops.end(), std::back_inserter(waiting));
+  }
+  std::move(inbox_.begin(), inbox_.end(), std::back_inserter(waiting));
+  unsynced_.clear();
+  inbox_.clear();
+  syncing_ = 0;
+  busy_until_ = Moment{};
+  wake_planned_ = never;
+  hungry_.clear();
+
+  if (power_cut && !config_.process_death_only) {
+    store_.crash(rng_);
+  }
+  store_.reopen();
+  check_survival(store_.last_written());
+  for (Op& op : waiting) {
+    unanswered(std::move(op));
+  }
+  if (config_.clock_step.count() > 0 && chance(400)) {
+    clock_offset_ += up_to(config_.clock_step * 2) - config_.clock_step;
+  }
+  heap_.after(config_.gap / 2 + up_to(std::min(config_.down_max, config_.gap * 60)),
+              [this] { start_server(); });
+}
+
+/// I9: what is there now is a prefix of what was written, and no shorter than what somebody was
+/// told of.
+void Simulation::check_survival(store::BatchSeq survivor) {
+  require(survivor >= released_, "I9 acknowledged survives",
+          "batch " + std::to_string(released_) + " was acknowledged, " + std::to_string(survivor) +
+              " is the last that is left");
+  durable_ = std::min(durable_, store_.last_synced());
+  model_.crashed(survivor);
+}
+
+void Simulation::start_server() {
+  if (partition_) {
+    return;
+  }
+  partition_ = std::make_unique<engine::Partition>(config_.limits, recording_, core_rng_,
+                                                   config_.cache_bytes);
+  const auto stored = partition_->stored_time();
+  require(stored.has_value(), "readable", "the stored time");
+  if (faults_ && chance(config_.crash_in_recovery / 2)) {
+    store_.fail_next_write();
+  }
+  const store::BatchSeq before = store_.last_written();
+  const auto opened = partition_->open(partition_now());
+  const std::vector<store::Write> writes = recording_.take();
+  for (const store::Write& write : writes) {
+    digest(write.key);
+    digest(write.value);
+  }
+  const Decoded decoded = decode(writes);
+  require(!writes.empty(), "I7 fences rise", "recovery wrote nothing");
+  const Moment time = std::max(*stored, partition_now());
+  trace_.add(heap_.now(), "recovered: batch, writes", before + 1, writes.size());
+  model_.recover({before + 1, time, {}, &decoded});
+  if (!opened) {
+    ++outcome_.store_faults;
+    die("the write of a recovery failed", chance(500));
+    return;
+  }
+  full_scan("after a recovery");
+  if (faults_ && chance(config_.crash_in_recovery)) {
+    die("between recovery and its sync", chance(700));
+    return;
+  }
+  if (faults_ && chance(config_.fail_sync)) {
+    store_.fail_next_sync();
+  }
+  const auto synced = store_.sync();
+  if (!synced) {
+    ++outcome_.store_faults;
+    die("the sync of a recovery failed", chance(500));
+    return;
+  }
+  durable_ = *synced;
+  model_.synced(durable_);
+  pump();
+}
+
+void Simulation::plan_faults() {
+  if (config_.crash_every.count() > 0) {
+    heap_.after(Millis{1} + up_to(config_.crash_every * 2), [this] {
+      if (faults_) {
+        die("the server died", chance(700));
+        plan_faults();
+      }
+    });
+  }
+}
+
+void Simulation::plan_full_disk() {
+  if (config_.disk_full_every.count() == 0) {
+    return;
+  }
+  heap_.after(Millis{1} + up_to(config_.disk_full_every * 2), [this] {
+    if (!faults_) {
+      return;
+    }
+    trace_.add(heap_.now(), "the disk is full");
+    store_.set_disk_full(true);
+    heap_.after(up_to(config_.gap * 30), [this] {
+      trace_.add(heap_.now(), "the disk has room again");
+      store_.set_disk_full(false);
+      plan_full_disk();
+    });
+  });
+}
+
+}  // namespace hk::sim

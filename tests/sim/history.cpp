@@ -1,0 +1,121 @@
+#include "sim/history.h"
+
+#include "sim/trace.h"
+#include "store/codec.h"
+#include "store/key.h"
+#include "store/table_name.h"
+
+namespace hk::sim {
+
+namespace {
+
+using store::Table;
+using store::Write;
+
+template <class T>
+T read(Result<T> result) {
+  if (!result) {
+    throw Violation("readable", result.error().message);
+  }
+  return std::move(*result);
+}
+
+template <class T>
+T key_of(std::optional<T> parsed, const Write& write) {
+  if (!parsed) {
+    throw Violation("readable", "key " + store::describe_key(write.table, write.key));
+  }
+  return std::move(*parsed);
+}
+
+void decode_put(const Write& write, Decoded& out) {
+  switch (write.table) {
+    case Table::meta: out.meta = read(store::decode_meta(write.value)); return;
+    case Table::message:
+      out.messages.push_back(std::make_shared<const core::Message>(read(
+          store::decode_message(key_of(store::parse_seq_key(write.key), write), write.value))));
+      return;
+    case Table::state:
+      out.states[key_of(store::parse_seq_key(write.key), write)] =
+          read(store::decode_state(write.value));
+      return;
+    case Table::attempt:
+      out.attempts.emplace_back(key_of(store::parse_attempt_key(write.key), write).first,
+                                read(store::decode_attempt(write.value)));
+      return;
+    case Table::lane: return;  // judged by the scan
+    case Table::dedup:
+      out.dedups[key_of(store::parse_named_key(write.key), write)] =
+          read(store::decode_dedup(write.value));
+      return;
+    case Table::dead_letter:
+      out.dead_letters[key_of(store::parse_dead_letter_key(write.key), write)] = true;
+      return;
+    case Table::event: {
+      const auto key = key_of(store::parse_event_key(write.key), write);
+      out.events.push_back(
+          read(store::decode_events(key.tenant, key.time, key.batch, write.value)));
+      return;
+    }
+    case Table::expiry: return;  // judged by the scan
+    case Table::queue: {
+      const auto key = key_of(store::parse_named_key(write.key), write);
+      out.queues[key] = read(store::decode_queue(key.first, key.second, write.value));
+      return;
+    }
+    case Table::flow_key: {
+      const auto key = key_of(store::parse_named_key(write.key), write);
+      out.flow_keys[key] = read(store::decode_flow_key(key.first, key.second, write.value));
+      return;
+    }
+    case Table::tenant: {
+      const auto id = key_of(store::parse_tenant_key(write.key), write);
+      out.tenants[id] = read(store::decode_tenant(id, write.value));
+      return;
+    }
+    case Table::counters:
+      out.counters[key_of(store::parse_tenant_key(write.key), write)] =
+          read(store::decode_counters(write.value));
+      return;
+  }
+}
+
+void decode_erase(const Write& write, Decoded& out) {
+  switch (write.table) {
+    case Table::message:
+      out.purged.push_back(key_of(store::parse_seq_key(write.key), write));
+      return;
+    case Table::dedup:
+      out.dedups[key_of(store::parse_named_key(write.key), write)] = std::nullopt;
+      return;
+    case Table::dead_letter:
+      out.dead_letters[key_of(store::parse_dead_letter_key(write.key), write)] = false;
+      return;
+    case Table::state: out.states.erase(key_of(store::parse_seq_key(write.key), write)); return;
+    default: return;
+  }
+}
+
+}  // namespace
+
+Decoded decode(std::span<const Write> batch) {
+  Decoded out;
+  out.writes = batch.size();
+  for (const Write& write : batch) {
+    if (write.kind == Write::Kind::put) {
+      decode_put(write, out);
+    } else if (write.kind == Write::Kind::erase) {
+      decode_erase(write, out);
+    }
+  }
+  return out;
+}
+
+Result<store::BatchSeq> RecordingStore::write(std::span<const store::Write> batch) {
+  last_.assign(batch.begin(), batch.end());
+  return below_.write(batch);
+}
+
+std::vector<store::Write> RecordingStore::take() { return std::exchange(last_, {}); }
+
+}  // namespace hk::sim

@@ -1,0 +1,57 @@
+/// What was written, as it was written: a store that passes everything on to the simulated one and
+/// keeps the last batch, and the batch decoded back into records for the model to judge.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/mutation.h"
+#include "store/memory/sim_store.h"
+#include "store/store.h"
+
+namespace hk::sim {
+
+using Named = std::pair<core::TenantId, std::string>;
+
+struct Decoded {
+  std::vector<std::shared_ptr<const core::Message>> messages{};
+  std::map<core::Seq, core::MessageState> states{};  ///< the last one of each
+  std::vector<std::pair<core::Seq, core::Attempt>> attempts{};
+  std::map<Named, std::optional<core::Dedup>> dedups{};
+  std::map<core::DeadLetterKey, bool> dead_letters{};  ///< is it there afterwards?
+  std::vector<core::AppendEvents> events{};
+  std::vector<core::Seq> purged{};
+  std::map<Named, core::Queue> queues{};
+  std::map<Named, core::FlowKey> flow_keys{};
+  std::map<core::TenantId, core::Tenant> tenants{};
+  std::map<core::TenantId, core::Counters> counters{};
+  std::optional<core::Meta> meta{};
+  std::size_t writes = 0;
+};
+
+/// Throws Violation when a record cannot be read back.
+Decoded decode(std::span<const store::Write> batch);
+
+class RecordingStore final : public store::Store {
+ public:
+  explicit RecordingStore(store::SimStore& below) : below_(below) {}
+
+  Result<store::BatchSeq> write(std::span<const store::Write> batch) override;
+  Result<store::BatchSeq> sync() override { return below_.sync(); }
+  std::unique_ptr<store::Reader> snapshot() override { return below_.snapshot(); }
+  [[nodiscard]] store::BatchSeq last_written() const override { return below_.last_written(); }
+
+  /// What was given to write() since the last call.
+  std::vector<store::Write> take();
+
+ private:
+  store::SimStore& below_;
+  std::vector<store::Write> last_;
+};
+
+}  // namespace hk::sim

@@ -1,0 +1,154 @@
+#include "sim/model.h"
+
+#include <algorithm>
+
+#include "sim/model_update.h"
+#include "sim/trace.h"
+
+namespace hk::sim {
+
+std::string name_of(core::Seq seq) { return "message " + std::to_string(seq.value()); }
+
+void Model::add_to_views(const ModelMessage& message) {
+  const core::Message& content = *message.content;
+  if (core::is_final(message.status)) {
+    return;
+  }
+  ++pending_;
+  LaneView& lane = lanes_[core::lane_of(content)];
+  if (message.ordered() && !message.started()) {
+    lane.fresh.insert(message.seq());
+  } else if (!message.leased) {
+    lane.waiting.insert({message.due, message.seq()});
+  }
+  if (message.ordered() && message.started()) {
+    ++lane.slots;
+  }
+  if (message.leased) {
+    leases_.insert({message.lease_until, message.seq()});
+    ++in_flight_;
+    ++tenant_in_flight_[content.tenant];
+    if (!message.ordered()) {
+      ++host_in_flight_[{content.tenant, content.host}];
+    }
+    if (!content.flow_key.empty()) {
+      ++flow_in_flight_[{content.tenant, content.flow_key}];
+    }
+  }
+}
+
+void Model::take_from_views(const ModelMessage& message) {
+  const core::Message& content = *message.content;
+  if (core::is_final(message.status)) {
+    return;
+  }
+  --pending_;
+  const auto lane = lanes_.find(core::lane_of(content));
+  lane->second.fresh.erase(message.seq());
+  lane->second.waiting.erase({message.due, message.seq()});
+  if (message.ordered() && message.started()) {
+    --lane->second.slots;
+  }
+  if (message.leased) {
+    leases_.erase({message.lease_until, message.seq()});
+    --in_flight_;
+    --tenant_in_flight_[content.tenant];
+    if (!message.ordered()) {
+      --host_in_flight_[{content.tenant, content.host}];
+    }
+    if (!content.flow_key.empty()) {
+      --flow_in_flight_[{content.tenant, content.flow_key}];
+    }
+  }
+}
+
+core::Counters& Model::counts(core::TenantId tenant) {
+  save(counters_, tenant);
+  changed_counts_.insert(tenant);
+  return counters_[tenant];
+}
+
+ModelMessage* Model::find(core::TenantId tenant, core::MessageId id) {
+  const auto found = messages_.find(id.seq);
+  if (found == messages_.end() || found->second.content->id != id ||
+      found->second.content->tenant != tenant) {
+    return nullptr;
+  }
+  return &found->second;
+}
+
+bool Model::lost(core::MessageId id) const {
+  const auto found = messages_.find(id.seq);
+  return found == messages_.end() || found->second.content->id != id;
+}
+
+void Model::begin(const Step& step) {
+  require(step.time >= time_, "time", "partition time ran backwards");
+  time_ = step.time;
+  batch_ = step.batch;
+  written_ = step.written;
+  next_message_ = 0;
+  changed_.clear();
+  changed_queues_.clear();
+  changed_flows_.clear();
+  changed_dedups_.clear();
+  changed_counts_.clear();
+  changed_dead_letters_.clear();
+  events_.clear();
+}
+
+std::vector<Expected> Model::apply(const Step& step) {
+  begin(step);
+  if (step.written->meta) {
+    require(step.written->meta->epoch == epoch_, "I7 fences rise", "a batch changed the epoch");
+  }
+  finish_leftover_cancels();
+  std::vector<Expected> expected;
+  for (const Op& op : step.ops) {
+    expected.push_back(decide(op));
+  }
+  expire_leases();
+  purge();
+  for (const core::AppendEvents& events : written_->events) {
+    require(events.time == time_, "events", "events carry another time than their batch");
+    for (const core::EventRef& one : events.events) {
+      if (one.kind == core::EventKind::active) {
+        start(events.tenant, one);
+      }
+    }
+  }
+  compare_written();
+  return expected;
+}
+
+void Model::recover(const Step& step) {
+  time_ = std::min(time_, step.time);  // what was lost was also lost time
+  begin(step);
+  require(step.written->meta.has_value(), "I7 fences rise", "recovery did not write its epoch");
+  require(step.written->meta->epoch > epoch_, "I7 fences rise", "recovery reused an epoch");
+  const std::uint32_t before = epoch_;
+  undo_.push_back({batch_, [this, before] { epoch_ = before; }});
+  epoch_ = step.written->meta->epoch;
+  require(step.written->meta->time == time_, "time", "recovery stored another time than its own");
+  finish_leftover_cancels();
+  compare_written();
+}
+
+void Model::crashed(store::BatchSeq survivor) {
+  while (!undo_.empty() && undo_.back().batch > survivor) {
+    undo_.back().back();
+    undo_.pop_back();
+  }
+  batch_ = survivor;
+  while (!leases_.empty()) {
+    update(leases_.begin()->second, [](ModelMessage& message) { message.leased = false; });
+  }
+}
+
+void Model::synced(store::BatchSeq batch) {
+  const auto keep = std::find_if(undo_.begin(), undo_.end(),
+                                 [batch](const Undo& undo) { return undo.batch > batch; });
+  undo_.erase(undo_.begin(), keep);
+}
+
+}  // namespace hk::sim

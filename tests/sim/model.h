@@ -1,0 +1,198 @@
+/// The reference: a deliberately simple map-and-list program of what must be true, written from the
+/// promises and not from the core's code. It is given the same operations in the same order and
+/// what was written for them; it predicts every reply and judges every write and every start. It
+/// knows nothing of windows, parking or turns: only which starts are allowed, and when one is owed.
+///
+/// Every change can be taken back: a crash rolls the model back to the batch that survived.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/command.h"
+#include "core/effect.h"
+#include "core/limits.h"
+#include "sim/history.h"
+#include "sim/op.h"
+#include "store/store.h"
+
+namespace hk::sim {
+
+struct ModelMessage {
+  std::shared_ptr<const core::Message> content{};
+  core::Status status = core::Status::pending;
+  std::uint32_t attempts = 0;
+  Moment due{};
+  bool cancel_requested = false;
+  bool in_dlq = false;
+  Moment finished_at{};
+  Moment expires_at{never};
+  bool leased = false;
+  core::Fence fence{};
+  Moment lease_until{};
+
+  [[nodiscard]] core::Seq seq() const { return content->id.seq; }
+  [[nodiscard]] bool ordered() const { return !content->queue.empty(); }
+  /// It holds one of its queue's slots: between its first start and its end.
+  [[nodiscard]] bool started() const { return leased || attempts > 0; }
+  [[nodiscard]] bool has_state() const {
+    return attempts > 0 || cancel_requested || core::is_final(status);
+  }
+};
+
+struct ModelQueue {
+  std::uint32_t parallelism = 1;
+  bool paused = false;
+};
+struct ModelFlow {
+  std::uint32_t parallelism = 0;
+  std::uint32_t rate = 0;
+  Millis period{1000};
+  bool paused = false;
+  Moment window_start{};
+  std::uint32_t window_count = 0;
+};
+
+/// What a reply must be.
+struct Expected {
+  enum class Kind : std::uint8_t { done, published, canceled, tenant, inspected, refused };
+  Kind kind{};
+  ErrorKind error{};
+  core::MessageId id{};
+  bool flag = false;  ///< deduplicated; running
+  core::Fence fence{};
+  bool pending = false;    ///< inspected: it waits
+  bool may_start = false;  ///< inspected: nothing that we know of holds it
+};
+
+class Model {
+ public:
+  explicit Model(const core::Limits& limits) : limits_(limits) {}
+  Model(const Model&) = delete;
+  Model& operator=(const Model&) = delete;
+
+  struct Step {
+    store::BatchSeq batch = 0;  ///< the number that the batch has or would have
+    Moment time{};
+    std::span<const Op> ops{};
+    const Decoded* written = nullptr;
+  };
+  /// One batch. Throws Violation. Returns what each operation must be answered.
+  std::vector<Expected> apply(const Step& step);
+  /// The batch that recovery writes.
+  void recover(const Step& step);
+  /// The process is gone, batches after `survivor` with it; leases are forgotten.
+  void crashed(store::BatchSeq survivor);
+  /// Batches up to this one cannot be lost any more.
+  void synced(store::BatchSeq batch);
+
+  void check_effects(const Decoded& written, std::span<const core::Effect> effects) const;
+  /// Nothing that may start is left waiting. REQUIRES: the core says that it has nothing to do.
+  void check_nothing_stranded(Moment time) const;
+  /// Tenants that could start something now, their own limits included but not the global one.
+  [[nodiscard]] std::set<core::TenantId> tenants_with_work(Moment time) const;
+
+  [[nodiscard]] const std::map<core::Seq, ModelMessage>& messages() const { return messages_; }
+  [[nodiscard]] const std::map<Named, core::Dedup>& dedups() const { return dedups_; }
+  [[nodiscard]] const std::map<Named, ModelQueue>& queues() const { return queues_; }
+  [[nodiscard]] const std::map<Named, ModelFlow>& flows() const { return flows_; }
+  [[nodiscard]] const std::map<core::TenantId, core::Counters>& counters() const {
+    return counters_;
+  }
+  [[nodiscard]] const std::set<core::DeadLetterKey>& dead_letters() const { return dead_letters_; }
+  [[nodiscard]] const std::set<core::TenantId>& tenants() const { return tenants_; }
+  [[nodiscard]] std::uint32_t in_flight() const { return in_flight_; }
+  [[nodiscard]] std::size_t lanes() const { return lanes_.size(); }
+  [[nodiscard]] std::uint64_t pending() const { return pending_; }
+  [[nodiscard]] Moment time() const { return time_; }
+  [[nodiscard]] std::uint32_t epoch() const { return epoch_; }
+  [[nodiscard]] bool lost(core::MessageId id) const;
+
+ private:
+  struct LaneView {
+    std::set<std::pair<Moment, core::Seq>> waiting{};  ///< ordered: between attempts; else all
+    std::set<core::Seq> fresh{};                       ///< ordered: not started
+    std::uint32_t slots = 0;                           ///< ordered: started and not ended
+  };
+
+  // model.cpp
+  template <class Change>
+  void update(core::Seq seq, Change change);
+  template <class Map>
+  void save(Map& map, const typename Map::key_type& key);
+  void add_to_views(const ModelMessage& message);
+  void take_from_views(const ModelMessage& message);
+  core::Counters& counts(core::TenantId tenant);
+  ModelMessage* find(core::TenantId tenant, core::MessageId id);
+  void begin(const Step& step);
+
+  // model_rules.cpp
+  Expected decide(const Op& op);
+  Expected publish(const Op& op);
+  Expected cancel(const Op& op);
+  Expected dead_letter(const Op& op, bool again);
+  Expected queue(const Op& op);
+  Expected pause_flow(const Op& op);
+  Expected inspect(const Op& op);
+  core::MessageId accept(core::Message want);
+  void end_attempt(core::Seq seq, bool delivered, bool give_up, std::optional<Millis> retry_after);
+  void finish(core::Seq seq, core::Status status);
+  void finish_leftover_cancels();
+  void expire_leases();
+  void purge();
+  void start(core::TenantId tenant, const core::EventRef& event);
+  void event(core::TenantId tenant, core::Seq seq, core::EventKind kind, std::uint32_t attempt = 0);
+
+  // model_check.cpp
+  void compare_written();
+  [[nodiscard]] bool flow_open(const ModelMessage& message, Moment time) const;
+  [[nodiscard]] const ModelMessage* owed(const core::LaneKey& key, const LaneView& lane,
+                                         Moment time) const;
+
+  const core::Limits limits_;
+  std::map<core::Seq, ModelMessage> messages_;
+  std::map<Named, core::Dedup> dedups_;
+  std::map<Named, ModelQueue> queues_;
+  std::map<Named, ModelFlow> flows_;
+  std::map<core::TenantId, core::Counters> counters_;
+  std::set<core::DeadLetterKey> dead_letters_;
+  std::set<core::TenantId> tenants_;
+  core::Seq last_seq_{};
+  std::uint32_t epoch_ = 0;
+  Moment time_{};
+
+  // Views of messages_, kept by update().
+  std::map<core::LaneKey, LaneView> lanes_;
+  std::set<std::pair<Moment, core::Seq>> leases_;
+  std::map<core::TenantId, std::uint32_t> tenant_in_flight_;
+  std::map<Named, std::uint32_t> host_in_flight_;  ///< of messages without a queue
+  std::map<Named, std::uint32_t> flow_in_flight_;
+  std::uint32_t in_flight_ = 0;
+  std::uint64_t pending_ = 0;
+
+  // Of the batch that is being judged.
+  const Decoded* written_ = nullptr;
+  std::size_t next_message_ = 0;
+  std::set<core::Seq> changed_;
+  std::set<Named> changed_queues_;
+  std::set<Named> changed_flows_;
+  std::set<Named> changed_dedups_;
+  std::set<core::TenantId> changed_counts_;
+  std::map<core::DeadLetterKey, bool> changed_dead_letters_;
+  std::multiset<std::tuple<core::TenantId, core::Seq, core::EventKind, std::uint32_t>> events_;
+
+  struct Undo {
+    store::BatchSeq batch = 0;
+    std::function<void()> back{};
+  };
+  std::vector<Undo> undo_;
+  store::BatchSeq batch_ = 0;
+};
+
+std::string name_of(core::Seq seq);
+
+}  // namespace hk::sim

@@ -1,0 +1,236 @@
+// What must hold of starts, of what was written, and of what waits.
+#include "sim/model.h"
+#include "sim/model_update.h"
+#include "sim/trace.h"
+
+namespace hk::sim {
+
+namespace {
+
+std::uint32_t count_of(const auto& map, const auto& key) {
+  const auto found = map.find(key);
+  return found == map.end() ? 0 : found->second;
+}
+
+}  // namespace
+
+void Model::start(core::TenantId tenant, const core::EventRef& started) {
+  const core::Seq seq = started.seq;
+  const auto found = messages_.find(seq);
+  require(found != messages_.end(), "I4 known", name_of(seq) + " was started but does not exist");
+  const ModelMessage& before = found->second;
+  const core::Message& content = *before.content;
+  require(content.tenant == tenant, "I15 tenants", name_of(seq) + " started for another tenant");
+  require(!core::is_final(before.status), "P4 settled", name_of(seq) + " started after its end");
+  require(!before.leased, "I7 one lease", name_of(seq) + " has two leases");
+  require(!before.cancel_requested, "P10 cancel", name_of(seq) + " started after its cancel");
+  require(before.due <= time_, "I7 never early", name_of(seq) + " started before it was due");
+  require(started.attempt == before.attempts + 1, "I7 numbers",
+          name_of(seq) + " started with attempt " + std::to_string(started.attempt) + " after " +
+              std::to_string(before.attempts));
+  require(before.attempts <= content.retry.retries_max, "I8 attempts",
+          name_of(seq) + " has more attempts than its policy allows");
+
+  const bool fresh = !before.started();
+  if (before.ordered() && fresh) {
+    const ModelQueue& queue = queues_.at({tenant, content.queue});
+    const LaneView& lane = lanes_.at(core::lane_of(content));
+    require(!queue.paused, "pause", name_of(seq) + " started although its queue is paused");
+    require(*lane.fresh.begin() == seq, "I5 order",
+            name_of(seq) + " overtook " + name_of(*lane.fresh.begin()));
+    const std::uint32_t slots = content.group.empty() ? queue.parallelism : 1;
+    require(lane.slots < slots, "I5 parallelism",
+            name_of(seq) + " is one too many of its queue: " + std::to_string(lane.slots) + " of " +
+                std::to_string(slots) + " are under way");
+  }
+  update(seq, [this](ModelMessage& message) {
+    message.leased = true;
+    message.fence = {epoch_, message.attempts + 1};
+    message.lease_until = time_ + message.content->timeout + limits_.lease_grace;
+  });
+  event(tenant, seq, core::EventKind::active, started.attempt);
+
+  require(in_flight_ <= limits_.global_parallelism, "parallelism", "of the server exceeded");
+  require(tenant_in_flight_[tenant] <= limits_.tenant_parallelism, "parallelism",
+          "of a tenant exceeded");
+  if (!before.ordered() && !content.host.empty()) {
+    require(host_in_flight_[{tenant, content.host}] <= limits_.destination_parallelism,
+            "parallelism", "of a destination exceeded");
+  }
+  if (!content.flow_key.empty()) {
+    const Named key{tenant, content.flow_key};
+    save(flows_, key);
+    ModelFlow& flow = flows_.at(key);
+    require(!flow.paused, "pause", name_of(seq) + " started although its flow key is paused");
+    require(flow.parallelism == 0 || flow_in_flight_[key] <= flow.parallelism, "parallelism",
+            "of flow key " + key.second + " exceeded");
+    if (flow.rate != 0) {
+      if (flow.window_count == 0 || time_ >= flow.window_start + flow.period) {
+        flow.window_start = time_;
+        flow.window_count = 0;
+      }
+      ++flow.window_count;
+      require(flow.window_count <= flow.rate, "rate", "of flow key " + key.second + " exceeded");
+    }
+  }
+}
+
+void Model::compare_written() {
+  const Decoded& written = *written_;
+  require(next_message_ == written.messages.size(), "I2 present", "a message nobody published");
+
+  for (const core::Seq seq : changed_) {
+    require(written.states.contains(seq), "P4 stored", name_of(seq) + " changed, not its record");
+  }
+  for (const auto& [seq, state] : written.states) {
+    const auto found = messages_.find(seq);
+    require(found != messages_.end(), "P4 stored", name_of(seq) + " has a state but no message");
+    const ModelMessage& want = found->second;
+    const bool final = core::is_final(want.status);
+    require(state.status == want.status && state.attempts == want.attempts &&
+                state.cancel_requested == want.cancel_requested && state.in_dlq == want.in_dlq &&
+                (final || state.due == want.due) &&
+                (!final ||
+                 (state.finished_at == want.finished_at && state.expires_at == want.expires_at)) &&
+                state.last.has_value() == (want.attempts > 0),
+            "P4 stored", name_of(seq) + " is stored in another state than it is in");
+    require(!state.last || state.last->fence.attempt == want.attempts, "P4 stored",
+            name_of(seq) + " has another last attempt");
+  }
+  for (const auto& [key, present] : changed_dead_letters_) {
+    const auto put = written.dead_letters.find(key);
+    require(put != written.dead_letters.end() && put->second == present, "dead letters once",
+            name_of(key.seq) + (present ? " is missing" : " is still there"));
+  }
+  for (const auto& [key, present] : written.dead_letters) {
+    require(dead_letters_.contains(key) == present, "dead letters once",
+            name_of(key.seq) + " should not have changed");
+  }
+  for (const Named& key : changed_dedups_) {
+    const auto put = written.dedups.find(key);
+    require(put != written.dedups.end() && put->second == dedups_.at(key), "I6 dedup",
+            "dedup id " + key.second + " is not stored with its message");
+  }
+  for (const Named& key : changed_queues_) {
+    require(written.queues.contains(key), "settings", "queue " + key.second + " not stored");
+  }
+  for (const auto& [key, queue] : written.queues) {
+    const ModelQueue& want = queues_.at(key);
+    require(queue.parallelism == want.parallelism && queue.paused == want.paused, "settings",
+            "queue " + key.second + " is stored differently");
+  }
+  for (const auto& [key, flow] : written.flow_keys) {
+    const ModelFlow& want = flows_.at(key);
+    require(flow.parallelism == want.parallelism && flow.rate == want.rate &&
+                flow.paused == want.paused,
+            "settings", "flow key " + key.second + " is stored differently");
+    require(want.rate == 0 || flow.window_count == want.window_count, "rate",
+            "the window of flow key " + key.second + " is stored differently");
+  }
+  for (const core::TenantId tenant : changed_counts_) {
+    require(written.counters.contains(tenant), "I1 counters", "changed but not written");
+  }
+  for (const auto& [tenant, got] : written.counters) {
+    require(got.conserved(), "I1 conservation", "of tenant " + std::to_string(tenant.value()));
+    require(got == counters_[tenant], "I1 counters",
+            "of tenant " + std::to_string(tenant.value()) + " are not what they count");
+  }
+  for (const core::AppendEvents& batch : written.events) {
+    for (const core::EventRef& one : batch.events) {
+      const auto expected = events_.find({batch.tenant, one.seq, one.kind, one.attempt});
+      require(expected != events_.end(), "events", name_of(one.seq) + " has an event too many");
+      events_.erase(expected);
+    }
+  }
+  require(events_.empty(), "events", "an event is missing");
+}
+
+void Model::check_effects(const Decoded& written, std::span<const core::Effect> effects) const {
+  std::map<core::Seq, std::uint32_t> active;
+  for (const core::AppendEvents& batch : written.events) {
+    for (const core::EventRef& one : batch.events) {
+      if (one.kind == core::EventKind::active) {
+        active[one.seq] = one.attempt;
+      }
+    }
+  }
+  for (const core::Effect& effect : effects) {
+    const auto* started = std::get_if<core::StartAttempt>(&effect);
+    if (started == nullptr) {
+      continue;
+    }
+    const core::Seq seq = started->id.seq;
+    require(active.erase(seq) == 1, "I13 effects", name_of(seq) + " starts without its record");
+    const ModelMessage& message = messages_.at(seq);
+    require(started->id == message.content->id && started->tenant == message.content->tenant &&
+                started->fence == message.fence && started->retried == message.attempts &&
+                started->started_at == time_ && started->lease_until == message.lease_until &&
+                started->message != nullptr && *started->message == *message.content,
+            "I13 effects", name_of(seq) + " starts with wrong particulars");
+  }
+  require(active.empty(), "I13 effects", "a recorded start has no effect");
+}
+
+bool Model::flow_open(const ModelMessage& message, Moment time) const {
+  if (message.content->flow_key.empty()) {
+    return true;
+  }
+  const Named key{message.content->tenant, message.content->flow_key};
+  const auto found = flows_.find(key);
+  if (found == flows_.end()) {
+    return true;
+  }
+  const ModelFlow& flow = found->second;
+  return !flow.paused &&
+         (flow.parallelism == 0 || count_of(flow_in_flight_, key) < flow.parallelism) &&
+         (flow.rate == 0 || flow.window_count < flow.rate ||
+          time >= flow.window_start + flow.period);
+}
+
+/// The message of the lane that could start now; null: none.
+const ModelMessage* Model::owed(const core::LaneKey& key, const LaneView& lane, Moment time) const {
+  if (!lane.waiting.empty() && lane.waiting.begin()->first <= time) {
+    // In a queue the retry that is due first may hold up the others: order before speed.
+    const ModelMessage& first = messages_.at(lane.waiting.begin()->second);
+    const bool host_open =
+        key.ordered() || key.host.empty() ||
+        count_of(host_in_flight_, Named{key.tenant, key.host}) < limits_.destination_parallelism;
+    return host_open && flow_open(first, time) ? &first : nullptr;
+  }
+  if (lane.fresh.empty()) {
+    return nullptr;
+  }
+  const ModelQueue& queue = queues_.at({key.tenant, key.queue});
+  const ModelMessage& head = messages_.at(*lane.fresh.begin());
+  const std::uint32_t slots = key.group.empty() ? queue.parallelism : 1;
+  const bool may = !queue.paused && lane.slots < slots && head.due <= time && flow_open(head, time);
+  return may ? &head : nullptr;
+}
+
+void Model::check_nothing_stranded(Moment time) const {
+  if (in_flight_ >= limits_.global_parallelism) {
+    return;
+  }
+  for (const auto& [key, lane] : lanes_) {
+    if (count_of(tenant_in_flight_, key.tenant) >= limits_.tenant_parallelism) {
+      continue;
+    }
+    const ModelMessage* message = owed(key, lane, time);
+    require(message == nullptr, "I14 nothing stranded",
+            message == nullptr ? "" : name_of(message->seq()) + " may start and nobody starts it");
+  }
+}
+
+std::set<core::TenantId> Model::tenants_with_work(Moment time) const {
+  std::set<core::TenantId> out;
+  for (const auto& [key, lane] : lanes_) {
+    if (!out.contains(key.tenant) &&
+        count_of(tenant_in_flight_, key.tenant) < limits_.tenant_parallelism &&
+        owed(key, lane, time) != nullptr) {
+      out.insert(key.tenant);
+    }
+  }
+  return out;
+}
+
+}  // namespace hk::sim

@@ -1,0 +1,362 @@
+// What each operation must mean.
+#include <algorithm>
+#include <cmath>
+
+#include "sim/expressions.h"
+#include "sim/model.h"
+#include "sim/model_update.h"
+#include "sim/trace.h"
+
+namespace hk::sim {
+
+namespace {
+
+Expected refused(ErrorKind kind) { return {.kind = Expected::Kind::refused, .error = kind}; }
+
+/// The shortest and the longest wait that the policy allows before retry number n.
+std::pair<Millis, Millis> waits(const core::RetryPolicy& policy, std::uint32_t n,
+                                std::optional<Millis> retry_after) {
+  if (retry_after) {
+    return {*retry_after, *retry_after};
+  }
+  if (const auto* table = std::get_if<core::TableDelay>(&policy.delay)) {
+    const Millis wait = table->delays.empty()
+                            ? Millis{0}
+                            : table->delays[std::min<std::size_t>(n, table->delays.size()) - 1];
+    return {wait, wait};
+  }
+  if (const auto* expression = std::get_if<core::ExpressionDelay>(&policy.delay)) {
+    const Millis wait = expression_value(expression->text, n - 1);
+    return {wait, wait};
+  }
+  const auto& exponential = std::get<core::ExponentialDelay>(policy.delay);
+  double wait = static_cast<double>(exponential.first.count());
+  for (std::uint32_t i = 1; i < n; ++i) {
+    wait *= exponential.factor;
+  }
+  wait = std::min(wait, static_cast<double>(exponential.cap.count()));
+  const auto low = static_cast<std::int64_t>(std::ceil(wait));
+  return {Millis{low}, Millis{low + low * exponential.jitter_percent / 100}};
+}
+
+}  // namespace
+
+void Model::event(core::TenantId tenant, core::Seq seq, core::EventKind kind,
+                  std::uint32_t attempt) {
+  events_.insert({tenant, seq, kind, attempt});
+}
+
+Expected Model::decide(const Op& op) {
+  switch (op.kind) {
+    case Op::Kind::publish: return publish(op);
+    case Op::Kind::complete: {
+      const auto found = messages_.find(op.id.seq);
+      if (found == messages_.end() || !found->second.leased || found->second.fence != op.fence) {
+        return refused(ErrorKind::conflict);
+      }
+      end_attempt(op.id.seq, op.delivered, op.give_up, op.retry_after);
+      return {.kind = Expected::Kind::done};
+    }
+    case Op::Kind::cancel: return cancel(op);
+    case Op::Kind::retry_dead_letter: return dead_letter(op, true);
+    case Op::Kind::delete_dead_letter: return dead_letter(op, false);
+    case Op::Kind::queue: return queue(op);
+    case Op::Kind::pause_flow: return pause_flow(op);
+    case Op::Kind::tenant: {
+      const core::TenantId id{static_cast<std::uint32_t>(tenants_.size() + 1)};
+      tenants_.insert(id);
+      undo_.push_back({batch_, [this, id] { tenants_.erase(id); }});
+      require(written_->tenants.contains(id), "I2 present", "a tenant was not stored");
+      return {.kind = Expected::Kind::tenant};
+    }
+    case Op::Kind::inspect: return inspect(op);
+  }
+  std::unreachable();
+}
+
+Expected Model::publish(const Op& op) {
+  const core::Message& message = *op.message;
+  if (!tenants_.contains(message.tenant)) {
+    return refused(ErrorKind::not_found);
+  }
+  if (op.bad_policy || (!message.queue.empty() && message.not_before > time_)) {
+    return refused(ErrorKind::invalid_argument);
+  }
+  const Named dedup{message.tenant, message.dedup_id};
+  if (!message.dedup_id.empty()) {
+    const auto known = dedups_.find(dedup);
+    if (known != dedups_.end() && known->second.expires_at > time_) {
+      ++counts(message.tenant).deduplicated;
+      return {.kind = Expected::Kind::published, .id = known->second.first, .flag = true};
+    }
+  }
+  if (!message.flow_key.empty()) {
+    const Named key{message.tenant, message.flow_key};
+    save(flows_, key);
+    ModelFlow& flow = flows_[key];
+    if (op.flow) {
+      flow.parallelism = op.flow->parallelism;
+      flow.rate = op.flow->rate;
+      flow.period = op.flow->period;
+    }
+    changed_flows_.insert(key);
+  }
+  const core::MessageId id = accept(message);
+  if (!message.dedup_id.empty()) {
+    save(dedups_, dedup);
+    dedups_[dedup] = {id, time_ + op.dedup_window};
+    changed_dedups_.insert(dedup);
+  }
+  return {.kind = Expected::Kind::published, .id = id};
+}
+
+core::MessageId Model::accept(core::Message want) {
+  require(next_message_ < written_->messages.size(), "I2 present",
+          "an accepted message was not written in its batch");
+  const auto& got = written_->messages[next_message_++];
+  require(got->id.seq > last_seq_, "I7 numbers", name_of(got->id.seq) + " reuses a number");
+  want.id = got->id;
+  want.created_at = time_;
+  want.not_before = std::max(want.not_before, time_);
+  require(*got == want, "I2 present", name_of(got->id.seq) + " is not what was published");
+
+  const core::Seq before = last_seq_;
+  const core::Seq seq = got->id.seq;
+  last_seq_ = seq;
+  ModelMessage message;
+  message.content = got;
+  message.due = want.not_before;
+  add_to_views(message);
+  messages_[seq] = std::move(message);
+  undo_.push_back({batch_, [this, seq, before] {
+                     take_from_views(messages_.at(seq));
+                     messages_.erase(seq);
+                     last_seq_ = before;
+                   }});
+  if (!want.queue.empty()) {
+    const Named key{want.tenant, want.queue};
+    if (!queues_.contains(key)) {
+      save(queues_, key);
+      queues_[key] = {limits_.queue_parallelism_default, false};
+      changed_queues_.insert(key);
+    }
+  }
+  core::Counters& count = counts(want.tenant);
+  ++count.accepted;
+  ++count.pending;
+  event(want.tenant, seq, core::EventKind::created);
+  return got->id;
+}
+
+void Model::end_attempt(core::Seq seq, bool delivered, bool give_up,
+                        std::optional<Millis> retry_after) {
+  const core::Message& content = *messages_.at(seq).content;
+  ++counts(content.tenant).attempts;
+  update(seq, [](ModelMessage& message) {
+    message.leased = false;
+    message.attempts = message.fence.attempt;
+  });
+  changed_.insert(seq);
+  const ModelMessage& message = messages_.at(seq);
+  if (delivered) {
+    event(content.tenant, seq, core::EventKind::delivered, message.attempts);
+    finish(seq, core::Status::succeeded);
+    return;
+  }
+  event(content.tenant, seq, core::EventKind::error, message.attempts);
+  if (message.cancel_requested) {
+    finish(seq, core::Status::canceled);
+  } else if (give_up || message.attempts > content.retry.retries_max) {
+    finish(seq, core::Status::failed);
+  } else {
+    const auto stored = written_->states.find(seq);
+    require(stored != written_->states.end(), "P4 retries are stored",
+            name_of(seq) + " failed an attempt and nothing was written");
+    Moment due = stored->second.due;
+    const auto [low, high] = waits(content.retry, message.attempts, retry_after);
+    if (!core::is_final(stored->second.status)) {  // else it was cancelled in the same batch
+      require(due >= time_ + low && due <= time_ + high, "P4 retry policy",
+              name_of(seq) + " waits " + std::to_string((due - time_).count()) +
+                  " ms for its retry, not " + std::to_string(low.count()) + "…" +
+                  std::to_string(high.count()));
+    } else {
+      due = time_ + low;
+    }
+    update(seq, [due](ModelMessage& one) { one.due = due; });
+    event(content.tenant, seq, core::EventKind::retry, message.attempts);
+  }
+}
+
+void Model::finish(core::Seq seq, core::Status status) {
+  const core::Message& content = *messages_.at(seq).content;
+  const bool failed = status == core::Status::failed;
+  const Millis keep = failed ? limits_.retention_dlq : limits_.retention_finished;
+  update(seq, [&](ModelMessage& message) {
+    message.status = status;
+    message.finished_at = time_;
+    message.in_dlq = failed;
+    message.expires_at = failed && keep.count() == 0 ? never : time_ + keep;
+  });
+  changed_.insert(seq);
+  core::Counters& count = counts(content.tenant);
+  --count.pending;
+  if (status == core::Status::succeeded) {
+    ++count.succeeded;
+  } else if (status == core::Status::canceled) {
+    ++count.canceled;
+    event(content.tenant, seq, core::EventKind::canceled);
+  } else {
+    ++count.failed;
+    ++count.dead_letters;
+    const core::DeadLetterKey key{content.tenant, time_, seq};
+    require(dead_letters_.insert(key).second, "dead letters once", name_of(seq));
+    undo_.push_back({batch_, [this, key] { dead_letters_.erase(key); }});
+    changed_dead_letters_[key] = true;
+    event(content.tenant, seq, core::EventKind::failed, messages_.at(seq).attempts);
+  }
+}
+
+Expected Model::cancel(const Op& op) {
+  const ModelMessage* message = find(op.tenant, op.id);
+  if (message == nullptr || core::is_final(message->status) || message->cancel_requested) {
+    return refused(ErrorKind::not_found);
+  }
+  const core::Seq seq = op.id.seq;
+  event(op.tenant, seq, core::EventKind::cancel_requested);
+  update(seq, [](ModelMessage& one) { one.cancel_requested = true; });
+  changed_.insert(seq);
+  const bool running = message->leased;
+  if (!running) {
+    finish(seq, core::Status::canceled);
+  }
+  return {.kind = Expected::Kind::canceled, .flag = running};
+}
+
+Expected Model::dead_letter(const Op& op, bool again) {
+  const core::DeadLetterKey key = op.dead_letter;
+  if (key.tenant != op.tenant || !dead_letters_.contains(key)) {
+    return refused(ErrorKind::not_found);
+  }
+  dead_letters_.erase(key);
+  undo_.push_back({batch_, [this, key] { dead_letters_.insert(key); }});
+  changed_dead_letters_[key] = false;
+  update(key.seq, [this](ModelMessage& message) {
+    message.in_dlq = false;
+    message.expires_at = time_ + limits_.retention_finished;
+  });
+  changed_.insert(key.seq);
+  --counts(op.tenant).dead_letters;
+  if (!again) {
+    return {.kind = Expected::Kind::done};
+  }
+  core::Message want = *messages_.at(key.seq).content;
+  want.replay_of = want.id;
+  want.not_before = Moment{};
+  want.dedup_id.clear();
+  return {.kind = Expected::Kind::published, .id = accept(std::move(want))};
+}
+
+Expected Model::queue(const Op& op) {
+  if (!tenants_.contains(op.tenant)) {
+    return refused(ErrorKind::not_found);
+  }
+  if (op.parallelism == 0U) {
+    return refused(ErrorKind::invalid_argument);
+  }
+  const Named key{op.tenant, op.name};
+  const bool fresh = !queues_.contains(key);
+  save(queues_, key);
+  ModelQueue& queue = queues_[key];
+  if (fresh) {
+    queue.parallelism = limits_.queue_parallelism_default;
+  }
+  queue.parallelism = op.parallelism.value_or(queue.parallelism);
+  queue.paused = op.paused.value_or(queue.paused);
+  if (fresh) {
+    changed_queues_.insert(key);
+  }
+  return {.kind = Expected::Kind::done};
+}
+
+Expected Model::pause_flow(const Op& op) {
+  if (!tenants_.contains(op.tenant)) {
+    return refused(ErrorKind::not_found);
+  }
+  const Named key{op.tenant, op.name};
+  const bool fresh = !flows_.contains(key);
+  save(flows_, key);
+  ModelFlow& flow = flows_[key];
+  if (fresh || flow.paused != op.paused.value_or(false)) {
+    changed_flows_.insert(key);
+  }
+  flow.paused = op.paused.value_or(false);
+  return {.kind = Expected::Kind::done};
+}
+
+Expected Model::inspect(const Op& op) {
+  const ModelMessage* message = find(op.tenant, op.id);
+  if (message == nullptr) {
+    return refused(ErrorKind::not_found);
+  }
+  Expected expected{.kind = Expected::Kind::inspected};
+  expected.flag = message->leased;
+  expected.fence = message->leased ? message->fence : core::Fence{};
+  expected.pending = !core::is_final(message->status) && !message->leased;
+  const auto queue = queues_.find({op.tenant, message->content->queue});
+  const bool paused = queue != queues_.end() && queue->second.paused && !message->started();
+  expected.may_start = message->due <= time_ && !paused && flow_open(*message, time_);
+  return expected;
+}
+
+/// A cancelled message whose running attempt a crash cut short: nobody will report, so it ends when
+/// the core next reads it.
+void Model::finish_leftover_cancels() {
+  for (const auto& [seq, state] : written_->states) {
+    const auto found = messages_.find(seq);
+    if (state.status == core::Status::canceled && found != messages_.end() &&
+        found->second.status == core::Status::pending && found->second.cancel_requested &&
+        !found->second.leased) {
+      finish(seq, core::Status::canceled);
+    }
+  }
+}
+
+void Model::expire_leases() {
+  while (!leases_.empty() && leases_.begin()->first <= time_) {
+    end_attempt(leases_.begin()->second, false, false, std::nullopt);
+  }
+}
+
+void Model::purge() {
+  for (const core::Seq seq : written_->purged) {
+    const auto found = messages_.find(seq);
+    require(found != messages_.end(), "purge", name_of(seq) + " was purged but is not there");
+    const ModelMessage message = found->second;
+    require(core::is_final(message.status), "purge", name_of(seq) + " was purged unfinished");
+    require(message.expires_at <= time_, "purge", name_of(seq) + " was purged before its time");
+    core::Counters& count = counts(message.content->tenant);
+    ++count.purged;
+    if (message.in_dlq) {
+      --count.dead_letters;
+      const core::DeadLetterKey key{message.content->tenant, message.finished_at, seq};
+      dead_letters_.erase(key);
+      undo_.push_back({batch_, [this, key] { dead_letters_.insert(key); }});
+      changed_dead_letters_[key] = false;
+    }
+    messages_.erase(found);
+    undo_.push_back({batch_, [this, seq, message] { messages_[seq] = message; }});
+    changed_.erase(seq);
+  }
+  for (const auto& [key, dedup] : written_->dedups) {
+    if (dedup || changed_dedups_.contains(key)) {
+      continue;
+    }
+    const auto known = dedups_.find(key);
+    require(known != dedups_.end() && known->second.expires_at <= time_, "I6 dedup",
+            "dedup id " + key.second + " was forgotten before its window was over");
+    save(dedups_, key);
+    dedups_.erase(key);
+  }
+}
+
+}  // namespace hk::sim

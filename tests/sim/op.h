@@ -1,0 +1,55 @@
+/// What a simulated client asks for: plain data that can be asked again, given to the core as a
+/// Command and to the model as it is.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "core/command.h"
+
+namespace hk::sim {
+
+struct Op {
+  enum class Kind : std::uint8_t {
+    publish,
+    complete,
+    cancel,
+    retry_dead_letter,
+    delete_dead_letter,
+    queue,
+    pause_flow,
+    tenant,
+    inspect,
+  };
+  Kind kind{};
+  std::uint64_t number = 0;  ///< of this asking; a repetition has its own
+  core::TenantId tenant{};
+
+  // publish
+  std::shared_ptr<const core::Message> message{};
+  Millis dedup_window{};
+  std::optional<core::FlowKey> flow{};
+  bool bad_policy = false;     ///< its delay expression does not parse: must be refused
+  std::uint32_t repeated = 0;  ///< how often it was asked before
+
+  // complete, cancel, inspect
+  core::MessageId id{};
+  core::Fence fence{};
+  bool delivered = false;
+  bool give_up = false;
+  std::optional<Millis> retry_after{};
+  int response_status = 0;
+
+  core::DeadLetterKey dead_letter{};
+
+  // queue, pause_flow, tenant
+  std::string name{};
+  std::optional<std::uint32_t> parallelism{};
+  std::optional<bool> paused{};
+};
+
+core::Command to_command(const Op& op);
+
+}  // namespace hk::sim

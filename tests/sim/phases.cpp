@@ -1,0 +1,218 @@
+// From the first event to the last: safety, liveness, and the end of every retention.
+#include <algorithm>
+#include <cmath>
+
+#include "base/assert.h"
+#include "sim/scan.h"
+#include "sim/simulation.h"
+
+namespace hk::sim {
+
+namespace {
+
+constexpr Millis settled_within{7 * 86'400'000LL};
+
+}  // namespace
+
+bool switch_on(Plants& plants, const std::string& name) {
+  bool* const plant = name == "effects_before_durable"       ? &plants.effects_before_durable
+                      : name == "ack_before_sync"            ? &plants.ack_before_sync
+                      : name == "unsynced_batches_forgotten" ? &plants.unsynced_batches_forgotten
+                                                             : nullptr;
+  if (plant != nullptr) {
+    *plant = true;
+  }
+  return plant != nullptr;
+}
+
+Simulation::Simulation(const Options& options)
+    : options_(options),
+      rng_(options.seed),
+      core_rng_(options.seed ^ 0x5eed'c04eULL),
+      config_(draw_config(rng_)),
+      heap_(options.seed ^ 0x7157'b4ea'4ULL),
+      model_(config_.limits) {
+  trace_.set_echo(options.trace);
+}
+
+Simulation::~Simulation() = default;
+
+void Simulation::digest(std::string_view bytes) {
+  std::uint64_t hash = outcome_.digest ^ 0xcbf29ce484222325ULL;
+  for (const char c : bytes) {
+    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
+  }
+  outcome_.digest = hash;
+}
+
+void Simulation::run_until(Moment end, const std::function<bool()>& done) {
+  while (!done()) {
+    if (heap_.empty() || heap_.next() > end) {
+      return;
+    }
+    heap_.step();
+    ++outcome_.steps;
+  }
+}
+
+Outcome Simulation::run() {
+  const Moment begin = heap_.now();
+  faults_ = false;  // a tenant that is not stored has no clients
+  start_server();
+  for (std::uint32_t i = 0; i < config_.tenants; ++i) {
+    submit({.kind = Op::Kind::tenant, .name = "tenant" + std::to_string(i)});
+  }
+  run_until(begin + Millis{60'000},
+            [this] { return model_.tenants().size() == config_.tenants && unsynced_.empty(); });
+  HK_ASSERT(model_.tenants().size() == config_.tenants && durable_ > 0);
+  faults_ = true;
+
+  plan_clients();
+  plan_faults();
+  plan_full_disk();
+  const auto at_least = Millis{static_cast<std::int64_t>(options_.hours * 3'600'000)};
+  run_until(never, [&] { return ops_made_ >= config_.ops && heap_.now() >= begin + at_least; });
+  settle_everything();
+  forget_everything();
+  outcome_.virtual_hours = static_cast<double>((heap_.now() - begin).count()) / 3'600'000.0;
+  return outcome_;
+}
+
+/// Liveness: faults are over and everything paused goes on; then every message settles in bounded
+/// time.
+void Simulation::settle_everything() {
+  if (partition_) {
+    full_scan("when the faults end");
+  }
+  trace_.add(heap_.now(), "the faults are over");
+  faults_ = false;
+  publishing_ = false;
+  store_.set_disk_full(false);
+  const Moment begin = heap_.now();
+  run_until(begin + Millis{3'600'000}, [this] { return partition_ != nullptr; });
+  require(partition_ != nullptr, "liveness", "the server does not come up");
+  const auto resume = [this] {
+    for (const auto& [key, queue] : model_.queues()) {
+      if (queue.paused) {
+        submit({.kind = Op::Kind::queue, .tenant = key.first, .name = key.second, .paused = false});
+      }
+    }
+    for (const auto& [key, flow] : model_.flows()) {
+      if (flow.paused) {
+        submit({.kind = Op::Kind::pause_flow,
+                .tenant = key.first,
+                .name = key.second,
+                .paused = false});
+      }
+    }
+  };
+  resume();
+  // What clients had planned to repeat still arrives, and may pause something once more.
+  run_until(heap_.now() + config_.gap * 40, [] { return false; });
+  resume();
+  run_until(begin + settled_within, [this] { return model_.pending() == 0 && unsynced_.empty(); });
+  require(
+      model_.pending() == 0, "liveness",
+      std::to_string(model_.pending()) + " messages are not settled after a week, first " + [this] {
+        for (const auto& [seq, message] : model_.messages()) {
+          if (!core::is_final(message.status)) {
+            return name_of(seq);
+          }
+        }
+        return std::string("none");
+      }());
+  full_scan("when all is settled");
+}
+
+/// After every retention nothing is left behind but settings and counters.
+void Simulation::forget_everything() {
+  const core::Limits& limits = config_.limits;
+  const Millis keep =
+      std::max({limits.retention_finished, limits.retention_dlq, config_.dedup_window_max}) +
+      4 * limits.expiry_poll + 2 * limits.event_purge_every + Millis{10'000} + limits.index_after;
+  const std::int64_t wakes = keep / std::min(limits.expiry_poll, limits.event_purge_every);
+  if (wakes > 3000 || (limits.retention_dlq.count() == 0 && !model_.dead_letters().empty())) {
+    return;
+  }
+  run_until(heap_.now() + keep, [] { return false; });
+  require(model_.messages().empty(), "retention",
+          std::to_string(model_.messages().size()) + " messages outlive their retention");
+  full_scan("when all is forgotten");
+  const auto reader = store_.snapshot();
+  scan_for_leftovers(*reader);
+}
+
+void Simulation::full_scan(const char* when) {
+  trace_.add(heap_.now(), when);
+  ++outcome_.scans;
+  const auto reader = store_.snapshot();
+  scan_store(*reader, model_);
+  const auto there = [this](core::Seq seq, std::uint64_t nonce) {
+    return purged_.contains(seq) || !model_.lost({seq, nonce});
+  };
+  for (const auto& [seq, id] : acked_) {
+    require(there(seq, id.nonce), "I2 present", name_of(seq) + " was acknowledged and is gone");
+  }
+  for (const auto& [key, wire] : wire_) {
+    require(there(key.first, key.second), "I4 known", name_of(key.first) + " was sent and is gone");
+    const auto found = model_.messages().find(key.first);
+    require(found == model_.messages().end() || wire.delivered ||
+                found->second.status != core::Status::succeeded,
+            "I4 delivered", name_of(key.first) + " counts as delivered, no receiver has it");
+  }
+}
+
+/// I14: what is in memory depends on windows and attempts, not on the backlog.
+void Simulation::check_bounds() {
+  const core::Limits& limits = config_.limits;
+  const core::Machine& machine = partition_->machine();
+  const auto lanes = static_cast<double>(std::max<std::size_t>(machine.lanes(), 1));
+  // A lane's window was sized when it was filled; lanes that came later had less to share.
+  const double windows =
+      std::min(lanes * static_cast<double>(limits.lane_window_max),
+               lanes * static_cast<double>(limits.lane_window_min) +
+                   static_cast<double>(limits.window_budget) * (1 + std::log(lanes)));
+  const std::uint64_t slots = 8U * (1 + config_.groups) * model_.queues().size();
+  require(static_cast<double>(machine.in_memory()) <=
+              1.25 * windows + 4 + static_cast<double>(model_.in_flight() + slots),
+          "I14 memory", std::to_string(machine.in_memory()) + " messages in memory");
+  require(
+      machine.in_flight() == model_.in_flight(), "I14 in flight",
+      std::to_string(machine.in_flight()) + " attempts, not " + std::to_string(model_.in_flight()));
+}
+
+/// I14: a tenant that could start something is not passed over for long while others start.
+void Simulation::check_fairness(const std::vector<core::Effect>& effects) {
+  std::map<core::TenantId, std::uint64_t> started;
+  std::uint64_t total = 0;
+  for (const core::Effect& effect : effects) {
+    if (const auto* start = std::get_if<core::StartAttempt>(&effect)) {
+      ++started[start->tenant];
+      ++total;
+    }
+  }
+  if (config_.tenants < 2 || (total == 0 && hungry_.empty())) {
+    return;
+  }
+  const core::Limits& limits = config_.limits;
+  const std::uint64_t lanes = partition_->machine().lanes();
+  const std::uint64_t starts_max = 4 * config_.tenants * limits.quantum + limits.starts_per_batch;
+  const std::uint64_t batches_max = 4 + 2 * lanes / limits.refills_per_batch;
+  const std::set<core::TenantId> with_work = model_.tenants_with_work(model_.time());
+  for (std::uint32_t i = 1; i <= config_.tenants; ++i) {
+    const core::TenantId tenant{i};
+    if (!with_work.contains(tenant) || started.contains(tenant)) {
+      hungry_.erase(tenant);
+      continue;
+    }
+    Hunger& hunger = hungry_[tenant];
+    hunger.others_started += total;
+    ++hunger.batches;
+    require(hunger.others_started <= starts_max || hunger.batches <= batches_max, "I14 fairness",
+            "tenant " + std::to_string(i) + " waits while others started " +
+                std::to_string(hunger.others_started) + " attempts in " +
+                std::to_string(hunger.batches) + " batches");
+  }
+}
+
+}  // namespace hk::sim

@@ -1,0 +1,103 @@
+// The receivers behind the hosts, and the wire to them.
+#include "sim/simulation.h"
+
+namespace hk::sim {
+
+void Simulation::send(const core::StartAttempt& start, store::BatchSeq batch) {
+  check_left(batch, name_of(start.id.seq));
+  trace_.add(heap_.now(), "sent: message, epoch, attempt", start.id.seq.value(), start.fence.epoch,
+             start.fence.attempt);
+  digest(core::to_text(start.id));
+  ++outcome_.attempts;
+  Wire& wire = wire_[{start.id.seq, start.id.nonce}];
+  if (wire.count == 0) {
+    wire.crashes_before = outcome_.crashes;
+  }
+  ++wire.count;
+  require(start.fence > wire.last, "I7 fences rise",
+          name_of(start.id.seq) + " was sent with a fence that is not higher");
+  wire.last = start.fence;
+  require(
+      wire.count <= start.message->retry.retries_max + 1 + outcome_.crashes - wire.crashes_before,
+      "I8 attempts", name_of(start.id.seq) + " was sent too often");
+
+  for (const HostConfig& host : config_.hosts) {
+    if (host.name == start.message->host) {
+      receive(start, host);
+      return;
+    }
+  }
+  throw Violation("I4 known", "sent to a host that nobody named");
+}
+
+void Simulation::receive(const core::StartAttempt& start, const HostConfig& host) {
+  const Millis timeout = start.message->timeout;
+  const Millis quick = up_to(std::min(timeout, Millis{40}));
+  const Millis lease = timeout + config_.limits.lease_grace;
+  if (!faults_) {
+    if (!host.always_bad) {
+      report(start, true, false, std::nullopt, quick);
+    } else if (!host.bad_by_hang) {
+      report(start, false, false, std::nullopt, quick);
+    }
+    return;
+  }
+  const bool down = host.flaps && (to_ms(heap_.now()) / (config_.gap.count() * 50)) % 2 == 1;
+  if (down) {
+    report(start, false, false, std::nullopt, quick);
+    return;
+  }
+  std::uint64_t drawn = rng_.below(host.ok + host.slow + host.error + host.give_up +
+                                   host.retry_after + host.hang + host.late);
+  const auto falls_on = [&drawn](std::uint32_t weight) {
+    if (drawn < weight) {
+      return true;
+    }
+    drawn -= weight;
+    return false;
+  };
+  if (falls_on(host.ok)) {
+    report(start, true, false, std::nullopt, quick);
+  } else if (falls_on(host.slow)) {
+    report(start, chance(800), false, std::nullopt, up_to(timeout));
+  } else if (falls_on(host.error)) {
+    report(start, false, false, std::nullopt, quick);
+  } else if (falls_on(host.give_up)) {
+    report(start, false, true, std::nullopt, quick);
+  } else if (falls_on(host.retry_after)) {
+    report(start, false, false, up_to(config_.retry_delay_max), quick);
+  } else if (falls_on(host.late)) {
+    report(start, true, false, std::nullopt, lease + Millis{1} + up_to(lease));
+  }
+  // else it hangs: nobody will ever report
+}
+
+void Simulation::report(const core::StartAttempt& start, bool delivered, bool give_up,
+                        std::optional<Millis> retry_after, Millis after) {
+  Op op{.kind = Op::Kind::complete,
+        .tenant = start.tenant,
+        .id = start.id,
+        .fence = start.fence,
+        .delivered = delivered,
+        .give_up = give_up,
+        .retry_after = retry_after,
+        .response_status = delivered ? 200
+                           : give_up ? 489
+                                     : 503};
+  // The receiver has acted, whatever becomes of its answer.
+  if (delivered) {
+    wire_[{start.id.seq, start.id.nonce}].delivered = true;
+    ++outcome_.deliveries;
+  }
+  heap_.after(after, [this, op = std::move(op), life = life_] {
+    // The server that sent it is gone; its successor must not take the outcome for its own.
+    if (life == life_ || chance(config_.late_outcomes)) {
+      submit(op);
+      if (chance(20)) {
+        submit(op);  // twice: only one may count
+      }
+    }
+  });
+}
+
+}  // namespace hk::sim

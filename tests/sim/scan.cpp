@@ -1,0 +1,204 @@
+#include "sim/scan.h"
+
+#include "sim/trace.h"
+#include "store/codec.h"
+#include "store/key.h"
+#include "store/table_name.h"
+
+namespace hk::sim {
+
+namespace {
+
+using store::Table;
+
+std::vector<store::Entry> all(store::Reader& reader, Table table) {
+  auto entries = reader.scan(table, "", "", 1'000'000, false);
+  require(entries.has_value(), "readable", "a table cannot be read");
+  return std::move(*entries);
+}
+
+template <class T>
+T read(Result<T> result) {
+  require(result.has_value(), "readable", result ? "" : result.error().message);
+  return std::move(*result);
+}
+
+void scan_messages(store::Reader& reader, const Model& model) {
+  auto want = model.messages().begin();
+  for (const store::Entry& entry : all(reader, Table::message)) {
+    const core::Seq seq = *store::parse_seq_key(entry.key);
+    require(want != model.messages().end() && want->first == seq, "I9 history",
+            name_of(seq) + " is stored but should not be, or another is missing before it");
+    require(read(store::decode_message(seq, entry.value)) == *want->second.content, "I9 history",
+            name_of(seq) + " is not what was accepted");
+    ++want;
+  }
+  require(want == model.messages().end(), "I2 present", "a message is missing");
+
+  std::map<core::Seq, std::uint32_t> rows;
+  for (const store::Entry& entry : all(reader, Table::attempt)) {
+    const auto [seq, number] = *store::parse_attempt_key(entry.key);
+    require(number == ++rows[seq], "I10 state", "attempts of " + name_of(seq) + " have a gap");
+    require(model.messages().contains(seq), "purge", "attempts outlive " + name_of(seq));
+  }
+  std::map<core::Seq, core::MessageState> states;
+  for (const store::Entry& entry : all(reader, Table::state)) {
+    states[*store::parse_seq_key(entry.key)] = read(store::decode_state(entry.value));
+  }
+  for (const auto& [seq, message] : model.messages()) {
+    const auto state = states.find(seq);
+    require((state != states.end()) == message.has_state(), "I10 state",
+            name_of(seq) + " should " + (message.has_state() ? "" : "not ") + "have a state");
+    require(rows[seq] == (message.attempts > 0 ? message.attempts - 1 : 0), "I10 state",
+            name_of(seq) + " has another number of attempts stored");
+    if (state == states.end()) {
+      continue;
+    }
+    const core::MessageState& got = state->second;
+    require(got.status == message.status && got.attempts == message.attempts &&
+                got.cancel_requested == message.cancel_requested && got.in_dlq == message.in_dlq &&
+                (core::is_final(message.status) || got.due == message.due),
+            "I10 state", name_of(seq) + " is stored in another state");
+    states.erase(state);
+  }
+  require(states.empty(), "I10 state", "a state without a message");
+}
+
+void scan_lanes(store::Reader& reader, const Model& model, const core::Meta& meta) {
+  std::set<core::Seq> indexed;
+  for (const store::Entry& entry : all(reader, Table::lane)) {
+    const auto [lane, place] = *store::parse_lane_entry_key(entry.key);
+    const core::LaneEntry got = read(store::decode_lane_entry(place, entry.value));
+    const auto found = model.messages().find(place.seq);
+    require(found != model.messages().end() && !core::is_final(found->second.status), "index",
+            name_of(place.seq) + " has an index entry but waits for nothing");
+    const ModelMessage& message = found->second;
+    require(lane == core::lane_of(*message.content) &&
+                place.due == (message.ordered() ? Moment{} : message.due) &&
+                got.not_before == message.due && got.attempts == message.attempts &&
+                got.cancel_requested == message.cancel_requested,
+            "index", name_of(place.seq) + " has a wrong index entry");
+    // A start is not stored: an entry from before it may still say that no slot is held.
+    require(!message.ordered() || message.attempts == 0 || got.started, "index",
+            name_of(place.seq) + " has lost its slot");
+    require(indexed.insert(place.seq).second, "index", name_of(place.seq) + " is indexed twice");
+  }
+  for (const auto& [seq, message] : model.messages()) {
+    require(core::is_final(message.status) || indexed.contains(seq) ||
+                (seq > meta.indexed_up_to && !message.has_state()),
+            "index", name_of(seq) + " waits and nothing would find it after a restart");
+  }
+}
+
+void scan_settings(store::Reader& reader, const Model& model) {
+  std::size_t queues = 0;
+  for (const store::Entry& entry : all(reader, Table::queue)) {
+    const Named key = *store::parse_named_key(entry.key);
+    const auto found = model.queues().find(key);
+    const core::Queue got = read(store::decode_queue(key.first, key.second, entry.value));
+    require(found != model.queues().end() && got.parallelism == found->second.parallelism &&
+                got.paused == found->second.paused,
+            "settings", "queue " + key.second + " is not as it was set");
+    ++queues;
+  }
+  require(queues == model.queues().size(), "settings", "a queue is missing");
+  std::size_t flows = 0;
+  for (const store::Entry& entry : all(reader, Table::flow_key)) {
+    const Named key = *store::parse_named_key(entry.key);
+    const auto found = model.flows().find(key);
+    const core::FlowKey got = read(store::decode_flow_key(key.first, key.second, entry.value));
+    require(found != model.flows().end() && got.parallelism == found->second.parallelism &&
+                got.rate == found->second.rate && got.period == found->second.period &&
+                got.paused == found->second.paused,
+            "settings", "flow key " + key.second + " is not as it was set");
+    require(found->second.rate == 0 || (got.window_count == found->second.window_count &&
+                                        got.window_start == found->second.window_start),
+            "rate", "the window of flow key " + key.second + " would be granted again");
+    ++flows;
+  }
+  require(flows == model.flows().size(), "settings", "a flow key is missing");
+  require(all(reader, Table::tenant).size() == model.tenants().size(), "settings",
+          "a tenant is missing");
+}
+
+void scan_counters(store::Reader& reader, const Model& model) {
+  std::map<core::TenantId, core::Counters> recount;
+  for (const auto& [seq, message] : model.messages()) {
+    core::Counters& count = recount[message.content->tenant];
+    count.pending += core::is_final(message.status) ? 0 : 1;
+    count.dead_letters += message.in_dlq ? 1 : 0;
+  }
+  for (const store::Entry& entry : all(reader, Table::counters)) {
+    const core::TenantId tenant = *store::parse_tenant_key(entry.key);
+    const core::Counters got = read(store::decode_counters(entry.value));
+    const auto want = model.counters().find(tenant);
+    require(got.conserved(), "I1 conservation", "of a tenant");
+    require(want != model.counters().end() && got == want->second, "I1 counters",
+            "stored ones are not what they count");
+    require(
+        got.pending == recount[tenant].pending && got.dead_letters == recount[tenant].dead_letters,
+        "I1 counters", "a recount gives another number");
+  }
+}
+
+}  // namespace
+
+void scan_store(store::Reader& reader, const Model& model) {
+  const auto stored = read(reader.get(Table::meta, store::meta_key));
+  require(stored.has_value(), "readable", "no meta record");
+  const core::Meta meta = read(store::decode_meta(*stored));
+  require(meta.epoch == model.epoch(), "I7 fences rise", "another epoch is stored");
+  scan_messages(reader, model);
+  scan_lanes(reader, model, meta);
+  scan_settings(reader, model);
+  scan_counters(reader, model);
+
+  std::set<core::DeadLetterKey> letters;
+  for (const store::Entry& entry : all(reader, Table::dead_letter)) {
+    letters.insert(*store::parse_dead_letter_key(entry.key));
+  }
+  require(letters == model.dead_letters(), "dead letters once", "the list is another");
+
+  std::set<core::Seq> expiring;
+  std::set<Named> forgotten;
+  for (const store::Entry& entry : all(reader, Table::expiry)) {
+    const auto [at, batch] = *store::parse_expiry_key(entry.key);
+    const core::PutExpiry record = read(store::decode_expiry(at, batch, entry.value));
+    for (const core::Seq seq : record.messages) {
+      const auto found = model.messages().find(seq);
+      if (found != model.messages().end() && at >= found->second.expires_at) {
+        expiring.insert(seq);
+      }
+    }
+    forgotten.insert(record.dedups.begin(), record.dedups.end());
+  }
+  for (const auto& [seq, message] : model.messages()) {
+    require(
+        !core::is_final(message.status) || message.expires_at == never || expiring.contains(seq),
+        "retention", name_of(seq) + " would never be purged");
+  }
+  std::set<Named> dedups;
+  for (const store::Entry& entry : all(reader, Table::dedup)) {
+    const Named key = *store::parse_named_key(entry.key);
+    const auto found = model.dedups().find(key);
+    require(
+        found != model.dedups().end() && read(store::decode_dedup(entry.value)) == found->second,
+        "I6 dedup", "dedup id " + key.second + " is stored differently");
+    require(forgotten.contains(key), "retention",
+            "dedup id " + key.second + " would stay for ever");
+    dedups.insert(key);
+  }
+  require(dedups.size() == model.dedups().size(), "I6 dedup", "a dedup id is missing");
+}
+
+void scan_for_leftovers(store::Reader& reader) {
+  for (const Table table : {Table::message, Table::state, Table::attempt, Table::lane, Table::dedup,
+                            Table::dead_letter, Table::event, Table::expiry}) {
+    const auto entries = all(reader, table);
+    require(entries.empty(), "retention",
+            std::to_string(entries.size()) + " left in " + std::string(store::table_name(table)) +
+                (entries.empty() ? "" : ", first " + store::describe_key(table, entries[0].key)));
+  }
+}
+
+}  // namespace hk::sim

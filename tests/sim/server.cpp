@@ -1,0 +1,215 @@
+// The simulated server: what engine.cpp does with two threads, as events.
+#include "base/assert.h"
+#include "sim/simulation.h"
+
+namespace hk::sim {
+
+namespace {
+
+constexpr std::size_t unsynced_max = 2;
+
+}  // namespace
+
+void Simulation::submit(Op op) {
+  op.number = next_op_++;
+  if (!partition_) {
+    unanswered(std::move(op));
+    return;
+  }
+  inbox_.push_back(std::move(op));
+  heap_.after(Millis{0}, [this] { pump(); });
+}
+
+void Simulation::wake_at(Moment at) {
+  if (at >= wake_planned_ && wake_planned_ > heap_.now()) {
+    return;
+  }
+  wake_planned_ = at;
+  heap_.at(at, [this, life = life_, at] {
+    if (life == life_) {
+      if (wake_planned_ == at) {
+        wake_planned_ = never;
+      }
+      pump();
+    }
+  });
+}
+
+void Simulation::pump() {
+  if (!partition_ || unsynced_.size() >= unsynced_max) {
+    return;  // start_server() or the end of the sync comes back here
+  }
+  if (heap_.now() < busy_until_) {
+    wake_at(busy_until_);
+    return;
+  }
+  const auto due = partition_->wake_at();
+  if (!inbox_.empty() || (due && *due <= partition_now())) {
+    run_batch();
+    return;
+  }
+  if (due) {
+    wake_at(heap_.now() + (*due - partition_now()));
+  }
+}
+
+void Simulation::run_batch() {
+  std::vector<Op> ops;
+  std::vector<engine::Submission> commands;
+  while (!inbox_.empty() && ops.size() < config_.commands_per_batch) {
+    commands.push_back({to_command(inbox_.front()), {}, nullptr});
+    ops.push_back(std::move(inbox_.front()));
+    inbox_.pop_front();
+  }
+  if (faults_ && chance(config_.fail_write)) {
+    store_.fail_next_write();
+  }
+  ++outcome_.batches;
+  const store::BatchSeq before = store_.last_written();
+  const Moment time = std::max(model_.time(), partition_now());
+  auto written = partition_->run(partition_now(), std::move(commands));
+  const std::vector<store::Write> writes = recording_.take();
+  for (const store::Write& write : writes) {
+    digest(write.key);
+    digest(write.value);
+  }
+  const Decoded decoded = decode(writes);
+  trace_.add(heap_.now(), "batch: number, operations, writes", writes.empty() ? before : before + 1,
+             ops.size(), writes.size());
+  purged_.insert(decoded.purged.begin(), decoded.purged.end());
+  const std::vector<Expected> expected =
+      model_.apply({writes.empty() ? before : before + 1, time, ops, &decoded});
+  if (!written) {
+    ++outcome_.store_faults;
+    for (Op& op : ops) {
+      unanswered(std::move(op));
+    }
+    die("a write failed", chance(500));
+    return;
+  }
+
+  require(written->replies.size() == ops.size(), "replies", "one for each command");
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    check_reply(ops[i], written->replies[i], expected[i]);
+  }
+  model_.check_effects(decoded, written->effects);
+  check_fairness(written->effects);
+  check_bounds();
+  busy_until_ = heap_.now() + up_to(config_.cpu_max);
+  if (const auto due = partition_->wake_at(); !due || *due > time) {
+    model_.check_nothing_stranded(time);
+  }
+
+  Pending pending{written->batch, std::move(ops), std::move(written->replies),
+                  std::move(written->effects)};
+  if (options_.plants.effects_before_durable) {
+    for (const core::Effect& effect : std::exchange(pending.effects, {})) {
+      if (const auto* start = std::get_if<core::StartAttempt>(&effect)) {
+        send(*start, pending.batch);
+      }
+    }
+  }
+  if (options_.plants.ack_before_sync) {
+    for (std::size_t i = 0; i < pending.ops.size(); ++i) {
+      answered(pending.ops[i], pending.replies[i], pending.batch);
+    }
+    pending.ops.clear();
+  }
+  if (!pending.ops.empty() || !pending.effects.empty() || !writes.empty()) {
+    unsynced_.push_back(std::move(pending));
+    start_sync();
+  }
+  heap_.at(busy_until_, [this] { pump(); });
+}
+
+void Simulation::start_sync() {
+  if (syncing_ != 0 || unsynced_.empty()) {
+    return;
+  }
+  syncing_ = unsynced_.size();
+  sync_done_early_ = false;
+  sync_failed_ = false;
+  Millis took = up_to(config_.sync_max);
+  if (chance(10)) {
+    took *= 10;  // the long tail of a disk
+  }
+  // A sync covers what was written before it began, and perhaps more.
+  if (chance(500) && unsynced_.back().batch > durable_) {
+    if (faults_ && chance(config_.fail_sync)) {
+      store_.fail_next_sync();
+    }
+    sync_done_early_ = true;
+    sync_failed_ = !store_.sync().has_value();
+  }
+  heap_.after(took, [this, life = life_] { finish_sync(life); });
+}
+
+void Simulation::finish_sync(std::uint64_t life) {
+  if (life != life_) {
+    return;
+  }
+  HK_ASSERT(syncing_ > 0 && syncing_ <= unsynced_.size());
+  const store::BatchSeq covered = unsynced_[syncing_ - 1].batch;
+  if (covered > durable_) {
+    if (!sync_done_early_ && !options_.plants.unsynced_batches_forgotten) {
+      if (faults_ && chance(config_.fail_sync)) {
+        store_.fail_next_sync();
+      }
+      sync_failed_ = !store_.sync().has_value();
+    }
+    if (sync_failed_) {
+      ++outcome_.store_faults;
+      die("a sync failed", chance(500));
+      return;
+    }
+    durable_ = covered;
+    model_.synced(std::min(durable_, store_.last_synced()));
+  }
+  trace_.add(heap_.now(), "synced: up to batch", durable_);
+  std::vector<Pending> done(
+      std::make_move_iterator(unsynced_.begin()),
+      std::make_move_iterator(unsynced_.begin() + static_cast<std::ptrdiff_t>(syncing_)));
+  unsynced_.erase(unsynced_.begin(), unsynced_.begin() + static_cast<std::ptrdiff_t>(syncing_));
+  syncing_ = 0;
+  release(std::move(done));
+  if (partition_) {
+    start_sync();
+    pump();
+  }
+}
+
+void Simulation::release(std::vector<Pending> done) {
+  const bool dies = faults_ && chance(config_.crash_at_release);
+  for (Pending& one : done) {
+    for (std::size_t i = 0; i < one.ops.size(); ++i) {
+      if (dies && chance(300)) {
+        for (; i < one.ops.size(); ++i) {
+          unanswered(std::move(one.ops[i]));
+        }
+        die("before a reply left", chance(700));
+        return;
+      }
+      if (faults_ && chance(config_.lost_answers)) {
+        unanswered(std::move(one.ops[i]));
+      } else {
+        answered(one.ops[i], one.replies[i], one.batch);
+      }
+    }
+  }
+  for (const Pending& one : done) {
+    for (const core::Effect& effect : one.effects) {
+      if (dies && chance(300)) {
+        die("before an attempt left", chance(700));
+        return;
+      }
+      if (const auto* start = std::get_if<core::StartAttempt>(&effect)) {
+        send(*start, one.batch);
+      }
+    }
+  }
+  if (dies) {
+    die("after a release", chance(700));
+  }
+}
+
+}  // namespace hk::sim

@@ -1,0 +1,173 @@
+/// One seed: a server (the real core and the real Partition over the simulated store), its clients,
+/// its receivers, and whatever goes wrong between them, on one thread in virtual time.
+///
+/// The server is engine/engine.h without threads: batches are run from an inbox, at most two are
+/// unsynced at once, and replies and effects leave only after the sync that covers them. It can die
+/// at any point; what is unsynced is then lost in part, and attempts on the wire may land all the
+/// same.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "engine/partition.h"
+#include "sim/config.h"
+#include "sim/event_heap.h"
+#include "sim/history.h"
+#include "sim/model.h"
+#include "sim/trace.h"
+#include "store/memory/sim_store.h"
+
+namespace hk::sim {
+
+/// Defects of the glue that can be switched on, to show that the checks see them.
+struct Plants {
+  bool effects_before_durable = false;
+  bool ack_before_sync = false;
+  bool unsynced_batches_forgotten = false;
+};
+/// False: no such plant.
+bool switch_on(Plants& plants, const std::string& name);
+
+struct Outcome {
+  std::uint64_t steps = 0;
+  std::uint64_t batches = 0;
+  std::uint64_t acks = 0;
+  std::uint64_t deliveries = 0;
+  std::uint64_t attempts = 0;
+  std::uint64_t crashes = 0;
+  std::uint64_t store_faults = 0;
+  std::uint64_t scans = 0;
+  std::uint64_t digest = 0;
+  double virtual_hours = 0;
+};
+
+class Simulation {
+ public:
+  struct Options {
+    std::uint64_t seed = 0;
+    double hours = 0;  ///< at least this long; 0: as long as the seed says
+    bool trace = false;
+    Plants plants{};
+  };
+  explicit Simulation(const Options& options);
+  ~Simulation();
+
+  /// Throws Violation.
+  Outcome run();
+  [[nodiscard]] const Trace& trace() const { return trace_; }
+
+ private:
+  /// A batch that is written and not yet released.
+  struct Pending {
+    store::BatchSeq batch = 0;
+    std::vector<Op> ops{};
+    std::vector<core::Reply> replies{};
+    std::vector<core::Effect> effects{};
+  };
+  /// An attempt that left for its receiver; not rolled back by anything.
+  struct Wire {
+    core::Fence last{};
+    std::uint32_t count = 0;
+    std::uint64_t crashes_before = 0;
+    bool delivered = false;
+  };
+
+  // server.cpp
+  void pump();
+  void run_batch();
+  void start_sync();
+  void finish_sync(std::uint64_t life);
+  void release(std::vector<Pending> done);
+  void submit(Op op);
+  void wake_at(Moment at);
+  [[nodiscard]] Moment partition_now() const { return heap_.now() + clock_offset_; }
+
+  // crash.cpp
+  void die(const char* why, bool power_cut);
+  void start_server();
+  void plan_full_disk();
+  void plan_faults();
+  void check_survival(store::BatchSeq survivor);
+
+  // clients.cpp
+  void plan_clients();
+  void client_acts();
+  Op make_publish();
+  void operator_acts();
+  void cancel_something();
+  void answered(const Op& op, const core::Reply& reply, store::BatchSeq batch);
+  void check_left(store::BatchSeq batch, const std::string& what);
+  void unanswered(Op op);
+  void check_reply(const Op& op, const core::Reply& reply, const Expected& expected) const;
+
+  // receivers.cpp
+  void send(const core::StartAttempt& start, store::BatchSeq batch);
+  void receive(const core::StartAttempt& start, const HostConfig& host);
+  void report(const core::StartAttempt& start, bool delivered, bool give_up,
+              std::optional<Millis> retry_after, Millis after);
+
+  // phases.cpp
+  void run_until(Moment end, const std::function<bool()>& done);
+  void settle_everything();
+  void forget_everything();
+  void full_scan(const char* when);
+  void check_bounds();
+  void check_fairness(const std::vector<core::Effect>& effects);
+
+  [[nodiscard]] bool chance(std::uint32_t permille) { return rng_.below(1000) < permille; }
+  [[nodiscard]] Millis up_to(Millis most) {
+    return Millis{
+        static_cast<std::int64_t>(rng_.below(static_cast<std::uint64_t>(most.count()) + 1))};
+  }
+  void digest(std::string_view bytes);
+
+  const Options options_;
+  SeededRng rng_;
+  SeededRng core_rng_;
+  const Config config_;
+  EventHeap heap_;
+  Trace trace_;
+  Model model_;
+  Outcome outcome_;
+
+  store::SimStore store_;
+  RecordingStore recording_{store_};
+  std::unique_ptr<engine::Partition> partition_;  ///< null: down
+  std::uint64_t life_ = 0;
+  std::deque<Op> inbox_;
+  std::vector<Pending> unsynced_;
+  std::size_t syncing_ = 0;  ///< how many of unsynced_ the running sync covers
+  bool sync_done_early_ = false;
+  bool sync_failed_ = false;
+  store::BatchSeq durable_ = 0;   ///< what a sync has confirmed
+  store::BatchSeq released_ = 0;  ///< the last batch of which something left
+  Moment busy_until_{};
+  Moment wake_planned_{never};
+  Millis clock_offset_{0};
+
+  bool faults_ = true;
+  bool publishing_ = true;
+  std::uint64_t ops_made_ = 0;
+  std::uint64_t next_op_ = 1;
+  std::vector<std::pair<core::MessageId, core::TenantId>> known_;
+  std::map<core::Seq, core::MessageId> acked_;  ///< publishes that somebody was told of
+  std::set<core::Seq> purged_;
+  std::map<std::pair<core::Seq, std::uint64_t>, Wire> wire_;  ///< by seq and nonce
+  std::vector<Op> repeatable_;  ///< publishes with a dedup id, to be asked again
+
+  struct Hunger {
+    std::uint64_t others_started = 0;
+    std::uint64_t batches = 0;
+  };
+  std::map<core::TenantId, Hunger> hungry_;
+};
+
+}  // namespace hk::sim
