@@ -1,0 +1,137 @@
+#include <gtest/gtest.h>
+
+#include "integration/delivery/tls_server.h"
+
+namespace hk::delivery::testing {
+namespace {
+
+using namespace std::chrono_literals;
+
+DispatcherOptions trusting(const CaFile& file) {
+  auto options = loopback_options();
+  options.extra_ca_file = file.path();
+  return options;
+}
+
+TEST(Tls, DeliversToAReceiverOfAPrivateAuthority) {
+  const Identity authority = make_identity("", nullptr, 30, true);
+  const CaFile file(authority);
+  const Identity good = make_identity("DNS:localhost,IP:127.0.0.1", &authority, 30, false);
+  for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
+    SCOPED_TRACE(version);
+    TlsReceiver receiver(good, version);
+    World world(trusting(file));
+
+    const auto by_address = world.deliver(receiver.url());
+    EXPECT_TRUE(by_address.delivered) << by_address.attempt.error;
+    EXPECT_EQ(by_address.attempt.response_body, "secure");
+    EXPECT_EQ(receiver.last_name(), "");
+
+    const auto by_name = world.deliver(receiver.url("localhost"));
+    EXPECT_TRUE(by_name.delivered) << by_name.attempt.error;
+    EXPECT_EQ(receiver.last_name(), "localhost");
+  }
+}
+
+TEST(Tls, KeepsAndReusesTheConnection) {
+  const Identity authority = make_identity("", nullptr, 30, true);
+  const CaFile file(authority);
+  TlsReceiver receiver(make_identity("IP:127.0.0.1", &authority, 30, false));
+  World world(trusting(file));
+
+  for (int i = 0; i < 20; ++i) {
+    const auto report = world.deliver(attempt_to(receiver.url(), std::string(100'000, 'x')));
+    ASSERT_TRUE(report.delivered) << report.attempt.error;
+  }
+
+  EXPECT_EQ(receiver.requests(), 20);
+  EXPECT_LE(receiver.connections(), 2);  // session tickets may be under way at the first reuse
+}
+
+TEST(Tls, SendsNothingToAReceiverItCannotVerify) {
+  const Identity authority = make_identity("", nullptr, 30, true);
+  const Identity stranger = make_identity("", nullptr, 30, true);
+  const CaFile file(authority);
+  struct Row {
+    const char* name;
+    Identity identity;
+    int version;
+    const char* error;
+  };
+  Row rows[] = {
+      {"expired", make_identity("IP:127.0.0.1", &authority, -1, false), TLS1_3_VERSION,
+       "TLS: the certificate was not accepted: certificate has expired"},
+      {"another address", make_identity("IP:127.0.0.2", &authority, 30, false), TLS1_3_VERSION,
+       "TLS: the certificate was not accepted: IP address mismatch"},
+      {"a name only", make_identity("DNS:localhost", &authority, 30, false), TLS1_3_VERSION,
+       "TLS: the certificate was not accepted: IP address mismatch"},
+      {"no names", make_identity("", &authority, 30, false), TLS1_3_VERSION,
+       "TLS: the certificate was not accepted: IP address mismatch"},
+      {"self-signed", make_identity("IP:127.0.0.1", nullptr, 30, false), TLS1_3_VERSION,
+       "TLS: the certificate was not accepted: self-signed certificate"},
+      {"unknown authority", make_identity("IP:127.0.0.1", &stranger, 30, false), TLS1_3_VERSION,
+       "TLS: the certificate was not accepted: "},
+      {"TLS 1.1", make_identity("IP:127.0.0.1", &authority, 30, false), TLS1_1_VERSION, "TLS: "},
+  };
+  World world(trusting(file));
+  for (Row& row : rows) {
+    SCOPED_TRACE(row.name);
+    TlsReceiver receiver(row.identity, row.version);
+
+    const auto report = world.deliver(receiver.url());
+
+    EXPECT_FALSE(report.delivered);
+    EXPECT_TRUE(report.attempt.error.starts_with(row.error)) << report.attempt.error;
+    EXPECT_EQ(receiver.requests(), 0);
+  }
+}
+
+TEST(Tls, TheNameInTheCertificateMustBeTheOneInTheUrl) {
+  const Identity authority = make_identity("", nullptr, 30, true);
+  const CaFile file(authority);
+  TlsReceiver receiver(make_identity("DNS:elsewhere.example,DNS:*.host", &authority, 30, false));
+  World world(trusting(file));
+
+  const auto report = world.deliver(receiver.url("localhost"));
+
+  EXPECT_EQ(report.attempt.error, "TLS: the certificate was not accepted: hostname mismatch");
+  EXPECT_EQ(receiver.requests(), 0);
+}
+
+TEST(Tls, AHandshakeThatStallsEndsAtTheDeadline) {
+  Receiver silent([](Socket& socket) { (void)socket.wait_for_close(); });
+  World world;
+
+  const auto report = world.deliver(
+      attempt_to("https://127.0.0.1:" + std::to_string(silent.port()) + "/", "{}", 300ms));
+
+  EXPECT_EQ(report.attempt.error, "timeout: no complete answer within 300 ms");
+}
+
+TEST(Tls, AConnectionThatIsNotReadyInTimeEndsBeforeTheAttemptsDeadline) {
+  Receiver silent([](Socket& socket) { (void)socket.wait_for_close(); });
+  auto options = loopback_options();
+  options.connect_timeout = 200ms;
+  World world(std::move(options));
+
+  const auto report = world.deliver(
+      attempt_to("https://127.0.0.1:" + std::to_string(silent.port()) + "/", "{}", 60s));
+
+  EXPECT_EQ(report.attempt.error, "not connected: no answer within 200 ms");
+}
+
+TEST(Tls, APeerThatDoesNotSpeakItIsANetworkError) {
+  Receiver plain([](Socket& socket) {
+    socket.write(ok_answer());
+    (void)socket.wait_for_close();
+  });
+  World world;
+
+  const auto report = world.deliver("https://127.0.0.1:" + std::to_string(plain.port()) + "/");
+
+  EXPECT_FALSE(report.delivered);
+  EXPECT_TRUE(report.attempt.error.starts_with("TLS: ")) << report.attempt.error;
+}
+
+}  // namespace
+}  // namespace hk::delivery::testing
