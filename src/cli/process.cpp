@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
+#include <filesystem>
+
 namespace hk::cli {
 
 void harden_process() {
@@ -30,6 +32,13 @@ sigset_t block_stop_signals() {
   sigaddset(&signals, SIGHUP);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   return signals;
+}
+
+std::string program_path() {
+  std::error_code error;
+  const auto full = std::filesystem::read_symlink("/proc/self/exe", error);
+  const auto near = std::filesystem::relative(full, error);
+  return error ? "hikyaku" : near.string();
 }
 
 std::uint64_t free_disk_bytes(const std::string& path) {

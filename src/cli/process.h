@@ -15,6 +15,9 @@ void harden_process();
 /// Blocks the signals that serve() waits for; REQUIRES: before any thread is made.
 sigset_t block_stop_signals();
 
+/// How this program was started, for lines to paste.
+std::string program_path();
+
 /// Free bytes for us on the file system of `path`; UINT64_MAX when that cannot be told.
 std::uint64_t free_disk_bytes(const std::string& path);
 

@@ -34,7 +34,8 @@ using observe::Level;
 
 int refuse_to_start(const Error& error) {
   fmt::print(stderr, "hikyaku: {}\n", error.message);
-  return exit_code_of(error.kind);
+  const int code = exit_code_of(error.kind);
+  return code == exit_failed ? static_cast<int>(exit_usage) : code;
 }
 
 /// Runs long things (a backup) off the I/O threads, one after the other.
@@ -462,33 +463,43 @@ std::string Daemon::url() const {
 }
 
 void Daemon::print_welcome() const {
-  const std::string token = welcome_.token ? std::string(welcome_.token->reveal())
-                                           : std::string("(as printed at the first start)");
+  // What the operator gave us is not repeated: standard output often ends in a journal.
+  const auto shown = [this](const Secret& setting, const Secret& value) -> std::string {
+    if (!setting.empty()) return "(as configured)";
+    if (!options_.dev && !welcome_.first_start) return "(as printed at the first start)";
+    return std::string(value.reveal());
+  };
+  const std::string token = shown(options_.token, welcome_.token.value_or(Secret{}));
   fmt::print("Hikyaku {} is listening on {}\n", version, url());
   fmt::print("  data directory       {} (durability: local)\n", options_.data);
   fmt::print("  token                {}\n", token);
-  fmt::print("  current signing key  {}\n", welcome_.current_key.reveal());
-  fmt::print("  next signing key     {}\n", welcome_.next_key.reveal());
-  if (welcome_.first_start && !options_.dev && options_.token.empty()) {
-    fmt::print("\nThe token is shown only now: keep it. It is stored as a digest.\n");
+  fmt::print("  current signing key  {}\n",
+             shown(options_.current_signing_key, welcome_.current_key));
+  fmt::print("  next signing key     {}\n", shown(options_.next_signing_key, welcome_.next_key));
+  const bool made = welcome_.first_start && !options_.dev && options_.token.empty();
+  if (made) {
+    fmt::print("\nThe token is shown only now: keep it. The server stores a digest of it.\n");
   }
   if (options_.dev) {
     fmt::print(
-        "\nDevelopment mode: these credentials are public. In another terminal, start a receiver\n"
-        "and publish a message to it:\n\n  hikyaku listen --listen 127.0.0.1:9000\n");
+        "\nDevelopment mode: these credentials are public. To try it, start a receiver in a second "
+        "terminal\n\n  {} listen\n\nand publish a message to it from a third:\n",
+        program_path());
   }
   fmt::print(
       "\n  curl -X POST {}/v2/publish/{} \\\n    -H 'Authorization: Bearer {}' \\\n    -d "
       "'hello'\n\n",
       url(), options_.dev ? "http://127.0.0.1:9000/hello" : "https://example.com/hello",
-      welcome_.token ? token : std::string("<token>"));
+      options_.dev || made ? token : std::string("<token>"));
   std::fflush(stdout);
 }
 
 /// Nothing new starts, what runs may end, its outcomes are recorded, then everything closes.
 void Daemon::stop() {
-  ready_ = false;
-  observe::log(Level::info, "server.draining");
+  const bool was_ready = ready_.exchange(false);
+  if (was_ready) {
+    observe::log(Level::info, "server.draining");
+  }
   const auto deadline = std::chrono::steady_clock::now() + options_.drain;
   if (engine_) {
     engine_->stop_starting();
@@ -522,7 +533,9 @@ void Daemon::stop() {
       observe::log(Level::error, "store.close_failed", {{"error", closed.error().message}});
     }
   }
-  observe::log(Level::info, "server.stopped");
+  if (was_ready) {
+    observe::log(Level::info, "server.stopped");
+  }
 }
 
 std::optional<Level> parse_level(std::string_view text) {
