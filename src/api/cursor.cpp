@@ -2,6 +2,7 @@
 
 #include "api/text.h"
 #include "base/bytes.h"
+#include "base/time.h"
 #include "security/digest.h"
 #include "security/encoding.h"
 
@@ -48,6 +49,9 @@ std::optional<CursorPlace> decode_cursor(const CursorScope& scope, std::string_v
     }
     number = *read;
     text.remove_prefix(dash + 1);
+  }
+  if (place[0] > static_cast<std::uint64_t>(to_ms(never))) {  // the seal is no secret
+    return std::nullopt;
   }
   return place;
 }

@@ -21,6 +21,7 @@ struct CursorScope {
   bool latest_first = false;
 };
 
+/// The first number is a time in milliseconds, the others order what shares it.
 using CursorPlace = std::array<std::uint64_t, 3>;
 
 std::string encode_cursor(const CursorScope& scope, const CursorPlace& place);

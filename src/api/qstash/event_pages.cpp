@@ -98,7 +98,7 @@ After just_before(const LogPlace& place, bool latest_first) {
     return std::pair{place.time, place.batch + 1};
   }
   if (place.batch == 0) {
-    return std::pair{place.time - Millis{1}, UINT64_MAX};
+    return place.time == Moment{} ? std::nullopt : After{{place.time - Millis{1}, UINT64_MAX}};
   }
   return std::pair{place.time, place.batch - 1};
 }

@@ -1,0 +1,157 @@
+/// Stand-ins for everything around the adapters: a reader over maps, a submitter that answers as
+/// told, one I/O thread that runs when asked to, and a connection that keeps its answer.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/reader.h"
+#include "edge/http/responder.h"
+#include "edge/http/server.h"
+#include "engine/submitter.h"
+
+namespace hk::api::testing {
+
+class FakeReader final : public core::Reader {
+ public:
+  std::map<core::Seq, std::shared_ptr<const core::Message>> messages;
+  std::map<core::Seq, core::MessageState> states;
+  std::map<core::Seq, std::vector<core::Attempt>> earlier;
+  std::set<core::DeadLetterKey> letters;
+  std::map<std::tuple<core::TenantId, Moment, std::uint64_t>, core::AppendEvents> log;
+  std::vector<core::FlowKey> flows;
+  bool broken = false;  ///< every record is corrupt
+
+  std::shared_ptr<const core::Message> message(core::Seq seq) override {
+    if (broken) {
+      throw core::CorruptRecord("the secret place where it broke");
+    }
+    const auto found = messages.find(seq);
+    return found == messages.end() ? nullptr : found->second;
+  }
+  std::optional<core::MessageState> state(core::Seq seq) override {
+    const auto found = states.find(seq);
+    return found == states.end() ? std::nullopt : std::optional(found->second);
+  }
+  std::vector<core::Attempt> attempts(core::Seq seq) override { return earlier[seq]; }
+  std::optional<core::Dedup> dedup(core::TenantId, std::string_view) override { return {}; }
+  bool has_dead_letter(const core::DeadLetterKey& key) override { return letters.contains(key); }
+  std::vector<core::LaneEntry> lane_entries(const core::LaneKey&, std::optional<core::LanePlace>,
+                                            std::size_t) override {
+    return {};
+  }
+  std::optional<core::LaneKey> next_lane(const std::optional<core::LaneKey>&) override {
+    return {};
+  }
+  std::vector<std::shared_ptr<const core::Message>> messages_after(core::Seq,
+                                                                   std::size_t) override {
+    return {};
+  }
+  core::Seq last_seq() override { return core::Seq{messages.size()}; }
+  std::vector<core::PutExpiry> expiries_until(Moment, std::size_t) override { return {}; }
+  std::optional<core::Meta> meta() override { return {}; }
+  std::vector<core::Tenant> tenants() override { return {}; }
+  std::vector<core::Queue> queues() override { return {}; }
+  std::vector<core::FlowKey> flow_keys() override { return flows; }
+  std::vector<std::pair<core::TenantId, core::Counters>> counters() override { return {}; }
+
+  std::vector<core::DeadLetterKey> dead_letters(core::TenantId tenant,
+                                                std::optional<core::DeadLetterKey> after,
+                                                bool latest_first, std::size_t limit) override {
+    std::vector<core::DeadLetterKey> found;
+    for (const core::DeadLetterKey& key : letters) {
+      const bool behind = !after || (latest_first ? key < *after : *after < key);
+      if (key.tenant == tenant && behind) {
+        found.push_back(key);
+      }
+    }
+    if (latest_first) {
+      std::ranges::reverse(found);
+    }
+    found.resize(std::min(found.size(), limit));
+    return found;
+  }
+
+  std::vector<core::AppendEvents> events(core::TenantId tenant, Moment from, Moment to,
+                                         std::optional<std::pair<Moment, std::uint64_t>> after,
+                                         bool latest_first, std::size_t limit) override {
+    std::vector<core::AppendEvents> found;
+    for (const auto& [key, batch] : log) {
+      const std::pair place{batch.time, batch.batch};
+      const bool behind = !after || (latest_first ? place < *after : *after < place);
+      if (batch.tenant == tenant && batch.time >= from && batch.time <= to && behind) {
+        found.push_back(batch);
+      }
+    }
+    if (latest_first) {
+      std::ranges::reverse(found);
+    }
+    found.resize(std::min(found.size(), limit));
+    return found;
+  }
+};
+
+/// Answers each command with `answer`, at once and in one delivery per submit().
+class FakeSubmitter final : public engine::Submitter {
+ public:
+  std::shared_ptr<FakeReader> reader = std::make_shared<FakeReader>();
+  std::function<core::Reply(core::Command&)> answer;
+  std::vector<core::Command> taken;
+  std::vector<std::size_t> batches;  ///< how many came with each submit()
+  std::size_t room = SIZE_MAX;
+
+  void submit(std::vector<engine::Submission>& batch) override {
+    batches.push_back(batch.size());
+    const std::size_t count = std::min(room, batch.size());
+    std::vector<engine::Finished> finished;
+    engine::Mailbox* mailbox = nullptr;
+    for (std::size_t i = 0; i < count; ++i) {
+      core::Reply reply = answer(batch[i].command);
+      taken.push_back(std::move(batch[i].command));
+      finished.push_back({std::move(batch[i].done), std::move(reply)});
+      mailbox = batch[i].mailbox;
+    }
+    batch.erase(batch.begin(), batch.begin() + static_cast<std::ptrdiff_t>(count));
+    if (mailbox != nullptr) {
+      mailbox->deliver(std::move(finished));
+    }
+  }
+  std::shared_ptr<core::Reader> durable_view() override { return reader; }
+};
+
+class FakeIoThread final : public http::IoThread {
+ public:
+  void post(std::move_only_function<void()> work) override { work_.push_back(std::move(work)); }
+  void defer(std::move_only_function<void()> work) override { work_.push_back(std::move(work)); }
+  [[nodiscard]] std::size_t index() const override { return 0; }
+  [[nodiscard]] void* io_context() override { return nullptr; }
+
+  void run() {
+    while (!work_.empty()) {
+      auto next = std::move(work_.front());
+      work_.erase(work_.begin());
+      next();
+    }
+  }
+
+ private:
+  std::vector<std::move_only_function<void()>> work_;
+};
+
+class FakeConnection final : public http::Responder::Target {
+ public:
+  std::vector<std::optional<http::Response>> responses;
+  void respond(std::uint64_t slot, http::Response response) override {
+    responses.resize(std::max(responses.size(), static_cast<std::size_t>(slot) + 1));
+    responses[slot] = std::move(response);
+  }
+};
+
+}  // namespace hk::api::testing

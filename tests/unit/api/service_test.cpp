@@ -1,0 +1,223 @@
+#include "fixture.h"
+
+#include "api/route.h"
+
+namespace hk::api::testing {
+namespace {
+
+using TheService = ApiTest;
+
+http::Request publish_request(std::string url = "https://h") {
+  http::Request request;
+  request.method = "POST";
+  request.target = "/v2/publish/" + url;
+  request.fields = {{"Authorization", "Bearer token-1"}};
+  return request;
+}
+
+/// A target that the pattern fits.
+std::string example_of(std::string_view pattern) {
+  std::string target;
+  bool inside = false;
+  for (const char c : pattern) {
+    if (c == '{') {
+      inside = true;
+      target += 'x';
+    } else if (c == '}') {
+      inside = false;
+    } else if (!inside) {
+      target += c;
+    }
+  }
+  return target;
+}
+
+TEST_F(TheService, EveryRouteButTheOpenOnesNeedsAToken) {
+  for (const Route& route : routes()) {
+    SCOPED_TRACE(route.pattern);
+    const std::string method(route.method);
+    const std::string target = example_of(route.pattern);
+
+    const http::Response without = call_as("", method, target);
+    const http::Response with_wrong = call_as("wrong", method, target);
+
+    if (route.access == Access::open) {
+      EXPECT_EQ(without.status, 200);
+      continue;
+    }
+    EXPECT_EQ(without.status, 401);
+    EXPECT_EQ(with_wrong.status, 401);
+    EXPECT_EQ(field(without, "WWW-Authenticate"), "Bearer");
+    EXPECT_EQ(without.content_type,
+              route.surface == Surface::own ? "application/problem+json" : "application/json");
+  }
+  EXPECT_TRUE(submitter.taken.empty());
+}
+
+TEST_F(TheService, ATokenOfATenantOpensNoAdminRoute) {
+  EXPECT_EQ(call("POST", "/api/v1/admin/backup").status, 401);
+}
+
+TEST_F(TheService, TheBearerSchemeIsReadInAnyCaseAndTheQueryIsSecond) {
+  const std::pair<std::vector<http::Field>, std::string> good[] = {
+      {{{"authorization", "bearer token-1"}}, ""},
+      {{{"AUTHORIZATION", "BEARER token-1"}}, ""},
+      {{}, "?qstash_token=token-1"},
+      {{}, "?a=1&qstash_token=token%2D1"},
+      {{{"Authorization", "Basic abc"}}, "?qstash_token=token-1"},
+  };
+  for (const auto& [fields, query] : good) {
+    EXPECT_EQ(call_as("", "GET", "/v2/keys" + query, fields).status, 200);
+  }
+  EXPECT_EQ(call_as("", "GET", "/v2/keys?qstash_token=token-1", {{"Authorization", "Bearer wrong"}})
+                .status,
+            401);
+  EXPECT_EQ(call_as("", "GET", "/v2/keys", {{"Authorization", "token-1"}}).status, 401);
+}
+
+TEST_F(TheService, UnknownPathsAndWrongMethodsAreToldApart) {
+  EXPECT_EQ(call("GET", "/v2/nothing").status, 404);
+  EXPECT_EQ(call("GET", "/").status, 404);
+  EXPECT_EQ(call("GET", "/v2/messages").status, 404);
+  EXPECT_EQ(call("GET", "/v2/messages/a/b").status, 404);
+  EXPECT_FALSE(error_of(call("GET", "/v2/nothing")).empty());
+  EXPECT_EQ(call("GET", "/api/v1/nothing").content_type, "application/problem+json");
+
+  const http::Response response = call("PUT", "/v2/dlq");
+  EXPECT_EQ(response.status, 405);
+  EXPECT_EQ(field(response, "Allow"), "GET, DELETE");
+  EXPECT_FALSE(error_of(response).empty());
+}
+
+TEST_F(TheService, ATrailingSlashAndTheCaseOfTheResourceChangeNothing) {
+  EXPECT_EQ(call("GET", "/v2/keys/").status, 200);
+  EXPECT_EQ(call("GET", "/V2/Keys").status, 200);
+  EXPECT_EQ(call("GET", "/v2/DLQ/?count=1").status, 200);
+  EXPECT_EQ(call("POST", "/v2/Publish/https://h").status, 201);
+}
+
+TEST_F(TheService, TheRequestsOfOnePollRoundAreSubmittedTogether) {
+  const std::uint64_t first = begin(publish_request());
+  const std::uint64_t second = begin(publish_request());
+  const std::uint64_t third = begin(publish_request());
+  EXPECT_TRUE(submitter.batches.empty());
+
+  EXPECT_EQ(end(first).status, 201);
+  EXPECT_EQ(end(second).status, 201);
+  EXPECT_EQ(end(third).status, 201);
+  EXPECT_EQ(submitter.batches, std::vector<std::size_t>{3});
+
+  EXPECT_EQ(end(begin(publish_request())).status, 201);
+  EXPECT_EQ(submitter.batches, (std::vector<std::size_t>{3, 1}));
+}
+
+TEST_F(TheService, WhatTheInboxCannotTakeIsAnswered503AndNothingElseIs) {
+  submitter.room = 1;
+  const std::uint64_t taken = begin(publish_request("https://a"));
+  const std::uint64_t left = begin(publish_request("https://b"));
+
+  const http::Response refused = end(left);
+  EXPECT_EQ(refused.status, 503);
+  EXPECT_EQ(field(refused, "Retry-After"), "1");
+  EXPECT_FALSE(error_of(refused).empty());
+  EXPECT_EQ(end(taken).status, 201);
+
+  submitter.room = SIZE_MAX;
+  EXPECT_EQ(end(begin(publish_request())).status, 201);
+  EXPECT_EQ(submitter.batches, (std::vector<std::size_t>{2, 1}));
+}
+
+TEST_F(TheService, ABrokenRecordIsOurFaultAndItsPlaceStaysInTheLog) {
+  const std::string id = store(core::Seq{1});
+  submitter.reader->broken = true;
+
+  for (const std::string& target : {"/v2/messages/" + id, "/v2/events?messageId=" + id}) {
+    const http::Response response = call("GET", target);
+    EXPECT_EQ(response.status, 500);
+    EXPECT_EQ(response.body.find("secret place"), std::string::npos);
+  }
+  EXPECT_EQ(call("GET", "/api/v1/jobs/" + id).status, 500);
+}
+
+TEST_F(TheService, KeysAreThoseOfTheTenantThatAsks) {
+  EXPECT_EQ(call("GET", "/v2/keys").body,
+            R"({"current":"sig_currentdefault","next":"sig_nextdefault"})");
+  EXPECT_EQ(call_as("token-2", "GET", "/v2/keys").body,
+            R"({"current":"sig_currentother","next":"sig_nextother"})");
+}
+
+TEST_F(TheService, HealthReadinessAndMetricsAnswer) {
+  bool ready = false;
+  options.ready = [&ready] { return ready; };
+
+  EXPECT_EQ(call_as("", "GET", "/healthz").body, R"({"status":"ok"})");
+  EXPECT_EQ(call_as("", "GET", "/readyz").status, 503);
+  ready = true;
+  EXPECT_EQ(call_as("", "GET", "/readyz").status, 200);
+  call("POST", "/v2/publish/https://h");
+  const http::Response metrics_page = call_as("", "GET", "/metrics");
+  EXPECT_EQ(metrics_page.content_type, "text/plain; version=0.0.4");
+  EXPECT_NE(metrics_page.body.find("hikyaku_messages_published_total"), std::string::npos);
+}
+
+TEST_F(TheService, ABackupRunsElsewhereAndAnswersWhenItIsDone) {
+  std::vector<std::string> made;
+  Result<void> outcome{};
+  options.backup = [&](const std::string& directory) {
+    made.push_back(directory);
+    return outcome;
+  };
+  const auto ask = [&](std::string body) {
+    http::Request request;
+    request.method = "POST";
+    request.target = "/api/v1/admin/backup";
+    request.fields = {{"Authorization", "Bearer admin-token"}};
+    request.body = std::move(body);
+    return begin(std::move(request));
+  };
+
+  const std::uint64_t slot = ask(R"({"directory":"/backup/1"})");
+  EXPECT_TRUE(made.empty());
+  EXPECT_EQ(end(ask(R"({"directory":"/backup/2"})")).status, 409);
+  ASSERT_EQ(blocking.size(), 1U);
+  blocking[0]();
+  EXPECT_EQ(end(slot).body, R"({"directory":"/backup/1"})");
+  EXPECT_EQ(made, std::vector<std::string>{"/backup/1"});
+
+  outcome = fail(ErrorKind::conflict, "the directory is not empty");
+  const std::uint64_t again = ask(R"({"directory":"/backup/1"})");
+  blocking[1]();
+  const http::Response refused = end(again);
+  EXPECT_EQ(refused.status, 409);
+  EXPECT_EQ(refused.content_type, "application/problem+json");
+  EXPECT_EQ(json(refused).at("detail"), "the directory is not empty");
+  EXPECT_EQ(json(refused).at("status"), 409);
+
+  for (const char* const body : {"", "[]", "{}", R"({"directory":1})", R"({"directory":""})",
+                                 R"({"directory":"x","more":1})", "{"}) {
+    EXPECT_EQ(end(ask(body)).status, 400) << body;
+  }
+}
+
+TEST_F(TheService, WithoutAnAdminTokenTheAdminApiIsClosed) {
+  options.admin_token = Secret();
+
+  EXPECT_EQ(call_as("", "POST", "/api/v1/admin/backup").status, 403);
+  EXPECT_EQ(call_as("admin-token", "POST", "/api/v1/admin/backup").status, 403);
+}
+
+TEST(RouteMatch, KeepsTheRestRaw) {
+  const auto found =
+      match("/v2/enqueue/{queue}/{destination...}", "/v2/enqueue/q%20/https://h/a//b?x=/y");
+
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->param, "q%20");
+  EXPECT_EQ(found->rest, "https://h/a//b?x=/y");
+  EXPECT_FALSE(match("/v2/enqueue/{queue}/{destination...}", "/v2/enqueue//https://h"));
+  EXPECT_FALSE(match("/v2/dlq", "/v2/dlqs"));
+  EXPECT_TRUE(match("/v2/dlq", "/v2/dlq?x=/v2/other"));
+  EXPECT_FALSE(match("/v2/dlq", ""));
+}
+
+}  // namespace
+}  // namespace hk::api::testing
