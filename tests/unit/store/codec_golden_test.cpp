@@ -1,0 +1,86 @@
+/// Bytes as they are on disk. A golden record is never changed: a new field gets a new record, and
+/// the old ones must still decode to what they meant.
+#include <gtest/gtest.h>
+
+#include "store/codec.h"
+#include "unit/store/samples.h"
+
+namespace hk::store {
+namespace {
+
+std::string to_hex(std::string_view bytes) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string out;
+  for (const char c : bytes) {
+    out.push_back(digits[static_cast<unsigned char>(c) >> 4U]);
+    out.push_back(digits[static_cast<unsigned char>(c) & 15U]);
+  }
+  return out;
+}
+
+std::string from_hex(std::string_view hex) {
+  const auto nibble = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };
+  std::string out;
+  for (std::size_t i = 0; i + 1 < hex.size(); i += 2) {
+    out.push_back(static_cast<char>(nibble(hex[i]) * 16 + nibble(hex[i + 1])));
+  }
+  return out;
+}
+
+Write only_write(const core::Mutation& mutation) {
+  std::vector<Write> out;
+  encode(mutation, out);
+  EXPECT_EQ(out.size(), 1U);
+  return out.front();
+}
+
+constexpr std::string_view message_1 =
+    "0988776655443322111081d095ffbc31180522066f72646572732a0a637573746f6d65722d393204666c"
+    "6f773a03505554421c68747470733a2f2f6578616d706c652e636f6d2f686f6f6b3f783d314a17687474"
+    "70733a2f2f6578616d706c652e636f6d3a34343352200a0c436f6e74656e742d5479706512106170706c"
+    "69636174696f6e2f6a736f6e520e0a07582d42797465731203ff00015a097b2261223a0020317d60076a"
+    "10086411000000000000f83f18a84620148001b0ea018801e0a499ffbc31920103726564920104626c75"
+    "659a01093139322e302e322e37a20103642d31aa01280a100102030405060708090a0b0c0d0e0f101208"
+    "08070605040302011803220876656e646f723d31b20104626f6479b201146865616465723a617574686f"
+    "72697a6174696f6eb8010cc1016300000000000000";
+constexpr std::string_view state_1 =
+    "0804100318f0f299ffbc3120012888eb99ffbc3130d8fa99ffbc313880a2a9acc03140014a4308041003"
+    "18c8ac99ffbc3120bcb099ffbc3128f703320a737461747573203530333a100a0b52657472792d416674"
+    "657212013342046e6f00774a080909090909090901";
+constexpr std::string_view lane_key_1 =
+    "000000056f726465727300016100ff620001000168747470733a2f2f6578616d706c652e636f6d3a3434"
+    "3300010000018bcfe569f4000000000000004d";
+constexpr std::string_view lane_entry_1 = "0890d395ffbc311002180120012a04666c6f77";
+constexpr std::string_view events_1 = "0a0c4d03ffffffffffffffffff0112030104081a07000280d0acf30e";
+constexpr std::string_view expiry_1 = "0a024d4e120708051203642d3112050806120100";
+constexpr std::string_view counters_1 = "086410011828201e2814300a380540c8014807";
+constexpr std::string_view meta_1 = "0801100818462080d095ffbc31";
+
+TEST(CodecGolden, WhatIsWrittenIsWhatWasAlwaysWritten) {
+  const auto message = std::make_shared<const core::Message>(samples::message());
+  const Write lane = only_write(core::PutLaneEntry{samples::lane(), samples::lane_entry()});
+  EXPECT_EQ(to_hex(only_write(core::PutMessage{message}).value), message_1);
+  EXPECT_EQ(to_hex(only_write(core::PutState{core::Seq{77}, samples::state()}).value), state_1);
+  EXPECT_EQ(to_hex(lane.key), lane_key_1);
+  EXPECT_EQ(to_hex(lane.value), lane_entry_1);
+  EXPECT_EQ(to_hex(only_write(samples::events()).value), events_1);
+  EXPECT_EQ(to_hex(only_write(samples::expiry()).value), expiry_1);
+  EXPECT_EQ(to_hex(only_write(core::PutCounters{core::TenantId{5}, samples::counters()}).value),
+            counters_1);
+  EXPECT_EQ(to_hex(only_write(core::PutMeta{samples::meta()}).value), meta_1);
+}
+
+TEST(CodecGolden, WhatWasWrittenIsReadAsItWasMeant) {
+  EXPECT_EQ(decode_message(core::Seq{77}, from_hex(message_1)), samples::message());
+  EXPECT_EQ(decode_state(from_hex(state_1)), samples::state());
+  EXPECT_EQ(decode_lane_entry(samples::lane_entry().place, from_hex(lane_entry_1)),
+            samples::lane_entry());
+  const core::AppendEvents events = samples::events();
+  EXPECT_EQ(decode_events(events.tenant, events.time, events.batch, from_hex(events_1))->events,
+            events.events);
+  EXPECT_EQ(decode_counters(from_hex(counters_1)), samples::counters());
+  EXPECT_EQ(decode_meta(from_hex(meta_1)), samples::meta());
+}
+
+}  // namespace
+}  // namespace hk::store
