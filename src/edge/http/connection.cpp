@@ -342,6 +342,7 @@ bool Connection<Stream>::is_over() const {
 
 template <class Stream>
 typename Connection<Stream>::Phase Connection<Stream>::current_phase() const {
+  if (continue_owed_) return Phase::busy;  // it waits for our word, which waits for other answers
   if (!input_ended_ && reader_.in_body()) return Phase::body;
   if (!input_ended_ && !reader_.at_start()) return Phase::head;
   return pipeline_.waiting() != 0 || !all_sent() || input_ended_ ? Phase::busy : Phase::idle;
