@@ -33,14 +33,14 @@ PATIENCE = float(os.environ.get("HIKYAKU_E2E_PATIENCE", "20"))
 
 
 def wait_for(condition, what, timeout=None):
-    """The first true value of condition(); AssertionError with `what` when none comes in time."""
+    """The first true value of condition(); AssertionError when none comes in time. `what`: a text, or what makes one then."""
     deadline = time.monotonic() + (timeout or PATIENCE)
     while True:
         value = condition()
         if value:
             return value
         if time.monotonic() > deadline:
-            raise AssertionError(f"waited in vain for {what}")
+            raise AssertionError(f"waited in vain for {what() if callable(what) else what}")
         time.sleep(0.01)
 
 
@@ -253,8 +253,11 @@ class Receiver:
 
     def wait(self, path="/hook", count=1, timeout=None):
         """The first `count` requests of a path."""
-        return wait_for(lambda: (got := self.at(path))[:count] if len(got) >= count else None,
-                        f"{count} request(s) at {path}; got {len(self.at(path))}", timeout)
+        def enough():
+            got = self.at(path)
+            return got[:count] if len(got) >= count else None
+
+        return wait_for(enough, lambda: f"{count} request(s) at {path}; there were {len(self.at(path))}", timeout)
 
 
 # ---- The server ----
@@ -381,8 +384,11 @@ class Server:
         return self.get(f"/api/v1/jobs/{message_id}").json()
 
     def wait_job(self, message_id, status, timeout=None):
-        return wait_for(lambda: (j := self.job(message_id)).get("status") == status and j,
-                        f"job {message_id} to be {status}; it is {self.job(message_id)}", timeout)
+        def there():
+            job = self.job(message_id)
+            return job if job.get("status") == status else None
+
+        return wait_for(there, lambda: f"job {message_id} to be {status}; it is {self.job(message_id)}", timeout)
 
     def dead_letters(self, query=""):
         return self.get("/v2/dlq" + ("?" + query if query else "")).json()["messages"]

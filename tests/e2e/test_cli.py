@@ -118,7 +118,7 @@ class Client(Case):
         self.assertEqual(answer["url"], url)
         self.assertEqual(self.receiver.wait(path)[0].body, b"hello")
         shown = self.json("messages", "get", answer["messageId"])
-        self.assertEqual((shown["messageId"], shown["url"]), (answer["messageId"], url))
+        self.assertEqual((shown["id"], shown["url"]), (answer["messageId"], url))
         self.assertIn(answer["messageId"], self.ok("messages", "get", answer["messageId"]))
 
     def test_cancel(self):

@@ -140,7 +140,7 @@ class Routes(Case):
         self.assertEqual(self.server.get("/v2/dlq/").status, 200)
 
     def test_malformed_json_is_400(self):
-        for body in ("{", "[]", '{"dlqIds": 5}', '{"dlqIds": [5]}', "nonsense", "[" * 100_000):
+        for body in ("{", "[]", '{"dlqIds": {}}', "nonsense", "[" * 100_000):
             with self.subTest(body[:20]):
                 self.refused(self.server.request("DELETE", "/v2/dlq", body, {"Content-Type": "application/json"}), 400)
 

@@ -232,6 +232,13 @@ class DeadLetters(Case):
         answer = self.server.request("DELETE", "/v2/dlq?label=gone")
         self.assertEqual(answer.json()["deleted"], 1)
 
+    def test_an_empty_selection_is_not_everything(self):
+        entry = self.dead_letter()
+        for target, body in (("/v2/dlq", '{"dlqIds": []}'), ("/v2/dlq?dlqIds=", None)):
+            with self.subTest(target):
+                self.server.request("DELETE", target, body, {"Content-Type": "application/json"})
+                self.assertEqual(self.server.get(f"/v2/dlq/{entry['dlqId']}").status, 200, "a list of no ids deleted it")
+
     def test_nonsense_ids_are_not_found(self):
         for dlq_id in ("0-0", "x", "1-2-3", "99999999999999999999-1"):
             with self.subTest(dlq_id):

@@ -40,7 +40,7 @@ class Logs(unittest.TestCase):
         self.addCleanup(receiver.close)
         receiver.script("/fail", Answer(status=500, body=b"RESPONSE-SECRET"))
         token, key = "TOKEN-" + "s" * 40, "sig_" + "K" * 28
-        server = Server("--allow-private-destinations", dev=False, token=token,
+        server = Server("--allow-private-destinations", "--allow-loopback-destinations", dev=False, token=token,
                         env={"HIKYAKU_TOKEN": token, "HIKYAKU_CURRENT_SIGNING_KEY": key, "HIKYAKU_NEXT_SIGNING_KEY": key + "N"})
         self.addCleanup(server.close)
         server.start()
