@@ -1,5 +1,5 @@
 /// A secret text: it cannot be printed, formatted or compared with ==; its memory is wiped. Compare
-/// digests with security/constant_time.h. Access is spelled out, so that a reader can grep for it.
+/// digests with security/digest.h. Access is spelled out, so that a reader can grep for it.
 #pragma once
 
 #include <string>
@@ -40,6 +40,7 @@ class Secret {
 
  private:
   void wipe() noexcept {
+    text_.resize(text_.capacity());  // a short text that was moved away is still in the buffer
     volatile char* bytes = text_.data();
     for (std::size_t i = 0; i < text_.size(); ++i) {
       bytes[i] = 0;

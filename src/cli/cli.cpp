@@ -305,6 +305,9 @@ int run(int argc, char** argv) {
   app.add_subcommand("version", "Print the version")->callback([] {
     fmt::print("hikyaku {}\n", version);
   });
+  app.add_subcommand("reference", "Print the reference of settings as Markdown")
+      ->group("")
+      ->callback([] { fmt::print("{}", config::reference_markdown()); });
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -41,11 +41,6 @@ Result<void> check_together(const Options& options) {
   if (options.timeout_default > options.timeout_max) {
     return wrong("timeout_default must not be above timeout_max");
   }
-#ifndef HK_FAULTS
-  if (!options.storage_fault.empty()) {
-    return wrong("storage_fault works in test builds only (built with HK_FAULTS); leave it out");
-  }
-#endif
   return {};
 }
 

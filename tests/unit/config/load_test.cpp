@@ -270,11 +270,8 @@ TEST_F(Load, RefusesOptionsThatDoNotFitEachOther) {
        {{"timeout_default", "5s"}, {"timeout_max", "4s"}},
        false},
       {"equal ones", {{"timeout_default", "5s"}, {"timeout_max", "5s"}}, true},
-#ifdef HK_FAULTS
       {"a fault", {{"storage_fault", "hold-unsynced"}}, true},
-#else
-      {"a fault", {{"storage_fault", "hold-unsynced"}}, false},
-#endif
+      {"an unknown fault", {{"storage_fault", "rust"}}, false},
   };
 
   for (const Row& row : rows) {
