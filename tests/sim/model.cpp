@@ -9,6 +9,15 @@ namespace hk::sim {
 
 std::string name_of(core::Seq seq) { return "message " + std::to_string(seq.value()); }
 
+std::string describe(const ModelMessage& message) {
+  const core::Message& content = *message.content;
+  return name_of(message.seq()) + " (tenant " + std::to_string(content.tenant.value()) +
+         ", queue '" + content.queue + "', group '" + content.group + "', flow key '" +
+         content.flow_key + "', attempts " + std::to_string(message.attempts) + ", due " +
+         std::to_string(to_ms(message.due)) + (message.leased ? ", leased" : "") +
+         (message.cancel_requested ? ", cancel requested" : "") + ")";
+}
+
 void Model::add_to_views(const ModelMessage& message) {
   const core::Message& content = *message.content;
   if (core::is_final(message.status)) {
@@ -16,13 +25,13 @@ void Model::add_to_views(const ModelMessage& message) {
   }
   ++pending_;
   LaneView& lane = lanes_[core::lane_of(content)];
-  if (message.ordered() && !message.started()) {
+  if (message.ordered() && !message.started) {
     lane.fresh.insert(message.seq());
   } else if (!message.leased) {
     lane.waiting.insert({message.due, message.seq()});
   }
-  if (message.ordered() && message.started()) {
-    ++lane.slots;
+  if (message.ordered() && message.started) {
+    ++lane.under_way;
   }
   if (message.leased) {
     leases_.insert({message.lease_until, message.seq()});
@@ -46,8 +55,8 @@ void Model::take_from_views(const ModelMessage& message) {
   const auto lane = lanes_.find(core::lane_of(content));
   lane->second.fresh.erase(message.seq());
   lane->second.waiting.erase({message.due, message.seq()});
-  if (message.ordered() && message.started()) {
-    --lane->second.slots;
+  if (message.ordered() && message.started) {
+    --lane->second.under_way;
   }
   if (message.leased) {
     leases_.erase({message.lease_until, message.seq()});

@@ -31,14 +31,14 @@ struct ModelMessage {
   bool in_dlq = false;
   Moment finished_at{};
   Moment expires_at{never};
+  /// Some attempt of it has begun, before a crash perhaps: it is under way until it ends.
+  bool started = false;
   bool leased = false;
   core::Fence fence{};
   Moment lease_until{};
 
   [[nodiscard]] core::Seq seq() const { return content->id.seq; }
   [[nodiscard]] bool ordered() const { return !content->queue.empty(); }
-  /// It holds one of its queue's slots: between its first start and its end.
-  [[nodiscard]] bool started() const { return leased || attempts > 0; }
   [[nodiscard]] bool has_state() const {
     return attempts > 0 || cancel_requested || core::is_final(status);
   }
@@ -114,9 +114,10 @@ class Model {
 
  private:
   struct LaneView {
-    std::set<std::pair<Moment, core::Seq>> waiting{};  ///< ordered: between attempts; else all
-    std::set<core::Seq> fresh{};                       ///< ordered: not started
-    std::uint32_t slots = 0;                           ///< ordered: started and not ended
+    std::set<std::pair<Moment, core::Seq>>
+        waiting{};                ///< ordered: started and not leased; else all
+    std::set<core::Seq> fresh{};  ///< ordered: never started
+    std::uint32_t under_way = 0;  ///< ordered: started and not ended
   };
 
   // model.cpp
@@ -194,5 +195,6 @@ class Model {
 };
 
 std::string name_of(core::Seq seq);
+std::string describe(const ModelMessage& message);
 
 }  // namespace hk::sim

@@ -31,20 +31,20 @@ void Model::start(core::TenantId tenant, const core::EventRef& started) {
   require(before.attempts <= content.retry.retries_max, "I8 attempts",
           name_of(seq) + " has more attempts than its policy allows");
 
-  const bool fresh = !before.started();
-  if (before.ordered() && fresh) {
+  if (before.ordered() && !before.started) {
     const ModelQueue& queue = queues_.at({tenant, content.queue});
     const LaneView& lane = lanes_.at(core::lane_of(content));
     require(!queue.paused, "pause", name_of(seq) + " started although its queue is paused");
     require(*lane.fresh.begin() == seq, "I5 order",
-            name_of(seq) + " overtook " + name_of(*lane.fresh.begin()));
+            describe(before) + " overtook " + describe(messages_.at(*lane.fresh.begin())));
     const std::uint32_t slots = content.group.empty() ? queue.parallelism : 1;
-    require(lane.slots < slots, "I5 parallelism",
-            name_of(seq) + " is one too many of its queue: " + std::to_string(lane.slots) + " of " +
+    require(lane.under_way < slots, "I5 parallelism",
+            name_of(seq) + " is one too many: " + std::to_string(lane.under_way) + " of " +
                 std::to_string(slots) + " are under way");
   }
   update(seq, [this](ModelMessage& message) {
     message.leased = true;
+    message.started = true;
     message.fence = {epoch_, message.attempts + 1};
     message.lease_until = time_ + message.content->timeout + limits_.lease_grace;
   });
@@ -187,23 +187,45 @@ bool Model::flow_open(const ModelMessage& message, Moment time) const {
           time >= flow.window_start + flow.period);
 }
 
-/// The message of the lane that could start now; null: none.
+/// A message of the lane that must be able to start now; null: none that we are sure of. In a queue
+/// the first that is due may hold up the others: order before speed.
 const ModelMessage* Model::owed(const core::LaneKey& key, const LaneView& lane, Moment time) const {
-  if (!lane.waiting.empty() && lane.waiting.begin()->first <= time) {
-    // In a queue the retry that is due first may hold up the others: order before speed.
+  if (!key.ordered()) {
+    if (lane.waiting.empty() || lane.waiting.begin()->first > time) {
+      return nullptr;
+    }
     const ModelMessage& first = messages_.at(lane.waiting.begin()->second);
     const bool host_open =
-        key.ordered() || key.host.empty() ||
+        key.host.empty() ||
         count_of(host_in_flight_, Named{key.tenant, key.host}) < limits_.destination_parallelism;
     return host_open && flow_open(first, time) ? &first : nullptr;
   }
-  if (lane.fresh.empty()) {
+  const auto found = queues_.find({key.tenant, key.queue});
+  if (found == queues_.end()) {
     return nullptr;
   }
-  const ModelQueue& queue = queues_.at({key.tenant, key.queue});
-  const ModelMessage& head = messages_.at(*lane.fresh.begin());
+  const ModelQueue& queue = found->second;
   const std::uint32_t slots = key.group.empty() ? queue.parallelism : 1;
-  const bool may = !queue.paused && lane.slots < slots && head.due <= time && flow_open(head, time);
+  const ModelMessage* again = nullptr;
+  for (const auto& [due, seq] : lane.waiting) {
+    if (due > time) {
+      break;
+    }
+    const ModelMessage& message = messages_.at(seq);
+    if (!flow_open(message, time)) {
+      return nullptr;
+    }
+    // Without a finished attempt a crash has made it a beginner: pauses and slots hold it.
+    if (message.attempts > 0 || (!queue.paused && lane.under_way <= slots)) {
+      again = &message;
+    }
+  }
+  if (again != nullptr || lane.fresh.empty()) {
+    return again;
+  }
+  const ModelMessage& head = messages_.at(*lane.fresh.begin());
+  const bool may =
+      !queue.paused && lane.under_way < slots && head.due <= time && flow_open(head, time);
   return may ? &head : nullptr;
 }
 
@@ -217,7 +239,7 @@ void Model::check_nothing_stranded(Moment time) const {
     }
     const ModelMessage* message = owed(key, lane, time);
     require(message == nullptr, "I14 nothing stranded",
-            message == nullptr ? "" : name_of(message->seq()) + " may start and nobody starts it");
+            message == nullptr ? "" : describe(*message) + " may start and nobody starts it");
   }
 }
 

@@ -303,7 +303,7 @@ Expected Model::inspect(const Op& op) {
   expected.fence = message->leased ? message->fence : core::Fence{};
   expected.pending = !core::is_final(message->status) && !message->leased;
   const auto queue = queues_.find({op.tenant, message->content->queue});
-  const bool paused = queue != queues_.end() && queue->second.paused && !message->started();
+  const bool paused = queue != queues_.end() && queue->second.paused && !message->started;
   expected.may_start = message->due <= time_ && !paused && flow_open(*message, time_);
   return expected;
 }

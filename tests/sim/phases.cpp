@@ -91,25 +91,22 @@ void Simulation::settle_everything() {
   const Moment begin = heap_.now();
   run_until(begin + Millis{3'600'000}, [this] { return partition_ != nullptr; });
   require(partition_ != nullptr, "liveness", "the server does not come up");
-  const auto resume = [this] {
-    for (const auto& [key, queue] : model_.queues()) {
-      if (queue.paused) {
-        submit({.kind = Op::Kind::queue, .tenant = key.first, .name = key.second, .paused = false});
-      }
-    }
-    for (const auto& [key, flow] : model_.flows()) {
-      if (flow.paused) {
-        submit({.kind = Op::Kind::pause_flow,
-                .tenant = key.first,
-                .name = key.second,
-                .paused = false});
-      }
-    }
-  };
-  resume();
   // What clients had planned to repeat still arrives, and may pause something once more.
   run_until(heap_.now() + config_.gap * 40, [] { return false; });
-  resume();
+  for (std::uint32_t tenant = 1; tenant <= config_.tenants; ++tenant) {
+    for (std::uint32_t i = 0; i < config_.queues; ++i) {
+      submit({.kind = Op::Kind::queue,
+              .tenant = core::TenantId{tenant},
+              .name = "q" + std::to_string(i),
+              .paused = false});
+    }
+    for (std::uint32_t i = 0; i < config_.flows; ++i) {
+      submit({.kind = Op::Kind::pause_flow,
+              .tenant = core::TenantId{tenant},
+              .name = "f" + std::to_string(i),
+              .paused = false});
+    }
+  }
   run_until(begin + settled_within, [this] { return model_.pending() == 0 && unsynced_.empty(); });
   require(
       model_.pending() == 0, "liveness",
