@@ -42,10 +42,7 @@ std::size_t weight(const DeadLetter& letter) {
          (story.state.last ? story.state.last->response_body.size() : 0);
 }
 
-}  // namespace
-
-Result<DeadLetterQuery> read_dead_letter_query(core::TenantId tenant,
-                                               const Parameters& parameters) {
+Result<DeadLetterQuery> understand(core::TenantId tenant, const Parameters& parameters) {
   if (const Result<void> known = parameters.only(known_parameters); !known) {
     return std::unexpected(known.error());
   }
@@ -86,6 +83,21 @@ Result<DeadLetterQuery> read_dead_letter_query(core::TenantId tenant,
   return query;
 }
 
+}  // namespace
+
+Result<DeadLetterQuery> read_dead_letter_query(const Call& call, bool with_json_body) {
+  Result<Parameters> parameters = Parameters::from_query(call.request.query());
+  if (!parameters) {
+    return std::unexpected(parameters.error());
+  }
+  if (with_json_body) {
+    if (const Result<void> added = parameters->add_json(call.request.body); !added) {
+      return std::unexpected(added.error());
+    }
+  }
+  return understand(call.tenant->id, *parameters);
+}
+
 std::optional<DeadLetter> read_dead_letter(core::Reader& reader, const core::DeadLetterKey& key) {
   if (!reader.has_dead_letter(key)) {
     return std::nullopt;
@@ -113,24 +125,21 @@ bool matches(const DeadLetterQuery& query, const DeadLetter& letter) {
          std::ranges::find(query.statuses, status) != query.statuses.end();
 }
 
-Result<std::vector<DeadLetter>> select_by_ids(core::Reader& reader, const DeadLetterQuery& query,
-                                              bool all_must_exist) {
-  std::vector<DeadLetter> letters;
-  std::vector<core::DeadLetterKey> seen;
+Result<std::vector<core::DeadLetterKey>> select_by_ids(core::Reader& reader,
+                                                       const DeadLetterQuery& query,
+                                                       bool all_must_exist) {
+  std::vector<core::DeadLetterKey> found;
   for (const std::string& id : query.ids) {
     const std::optional<core::DeadLetterKey> key = parse_dead_letter_id(query.tenant, id);
-    if (key && std::ranges::find(seen, *key) != seen.end()) {
-      continue;
-    }
-    std::optional<DeadLetter> letter = key ? read_dead_letter(reader, *key) : std::nullopt;
-    if (letter) {
-      seen.push_back(*key);
-      letters.push_back(std::move(*letter));
+    if (key && reader.has_dead_letter(*key)) {
+      if (std::ranges::find(found, *key) == found.end()) {
+        found.push_back(*key);
+      }
     } else if (all_must_exist) {
       return fail(ErrorKind::not_found, "dead letter " + id + " not found; nothing was done");
     }
   }
-  return letters;
+  return found;
 }
 
 Result<DeadLetterPage> select_by_filter(core::Reader& reader, const DeadLetterQuery& query,

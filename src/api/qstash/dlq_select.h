@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "api/call.h"
 #include "api/options.h"
 #include "api/qstash/filter.h"
 #include "api/story.h"
@@ -26,8 +27,9 @@ struct DeadLetterQuery {
   Paging paging{};
 };
 
-/// invalid_argument: an unknown parameter, a bad value, a cursor that is not ours.
-Result<DeadLetterQuery> read_dead_letter_query(core::TenantId tenant, const Parameters& parameters);
+/// From the query, and from a JSON object in the body for the calls that take one.
+/// invalid_argument: an unknown parameter or a bad value.
+Result<DeadLetterQuery> read_dead_letter_query(const Call& call, bool with_json_body);
 
 struct DeadLetter {
   core::DeadLetterKey key{};
@@ -41,10 +43,11 @@ struct DeadLetterPage {
 /// The entry at `key`, or nullopt.
 std::optional<DeadLetter> read_dead_letter(core::Reader& reader, const core::DeadLetterKey& key);
 
-/// Entries named by query.ids, without looking at any filter. not_found: one of them is not there
-/// and `all_must_exist`.
-Result<std::vector<DeadLetter>> select_by_ids(core::Reader& reader, const DeadLetterQuery& query,
-                                              bool all_must_exist);
+/// Those of query.ids that are there, once each, without looking at any filter. not_found: one of
+/// them is not there and `all_must_exist`.
+Result<std::vector<core::DeadLetterKey>> select_by_ids(core::Reader& reader,
+                                                       const DeadLetterQuery& query,
+                                                       bool all_must_exist);
 
 /// One page of what the filters fit. invalid_argument: the cursor is not ours.
 Result<DeadLetterPage> select_by_filter(core::Reader& reader, const DeadLetterQuery& query,

@@ -7,8 +7,8 @@
 #include "api/qstash/errors.h"
 #include "api/qstash/handlers.h"
 #include "api/qstash/publish_options.h"
+#include "api/reply.h"
 #include "api/text.h"
-#include "base/assert.h"
 #include "observe/metrics.h"
 #include "observe/trace.h"
 
@@ -117,10 +117,9 @@ void accept(const Services& services, Call& call, std::string queue) {
       answer(error_response(reply.error()));
       return;
     }
-    const auto* const published = std::get_if<core::Published>(&*reply);
-    HK_ASSERT(published != nullptr);
-    services.metrics.published(published->deduplicated);
-    answer(accepted(*published, url, services.options.durability));
+    const auto& published = answer_of<core::Published>(reply);
+    services.metrics.published(published.deduplicated);
+    answer(accepted(published, url, services.options.durability));
   });
 }
 

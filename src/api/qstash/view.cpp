@@ -89,6 +89,12 @@ void write_bytes(JsonWriter& json, std::string_view name, const std::string& byt
   }
 }
 
+void write_cursor(JsonWriter& json, const std::optional<std::string>& cursor) {
+  if (cursor) {
+    json.field("cursor", *cursor);
+  }
+}
+
 void write_common_fields(JsonWriter& json, const core::Message& message, FlowLimits& flows) {
   if (!message.queue.empty()) {
     json.field("queueName", message.queue);

@@ -44,6 +44,9 @@ void write_header_map(JsonWriter& json, std::string_view name,
 /// `text` if the bytes are UTF-8, else `text` + "Base64"; nothing if they are empty.
 void write_bytes(JsonWriter& json, std::string_view name, const std::string& bytes);
 
+/// "cursor", only if something follows.
+void write_cursor(JsonWriter& json, const std::optional<std::string>& cursor);
+
 /// label, labels, flowControlKey, parallelism, rate, period, queueName: the same in every view.
 void write_common_fields(JsonWriter& json, const core::Message& message, FlowLimits& flows);
 
