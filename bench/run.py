@@ -318,6 +318,11 @@ def main():
     about = machine()
     print(f"{about['cpu']}, {about['cores']} cores, Linux {about['kernel']}, commit "
           f"{about['commit'][:12]}{' + changes' if about['changed_files'] else ''}\n", flush=True)
+    # Ratios survive a slower machine, not one that others use in bursts.
+    about["busy"] = about["load_average"] > about["cores"] / 2
+    if about["busy"]:
+        print(f"The machine is busy (load average {about['load_average']:.1f}): figures of this run are not "
+              "to be quoted.\n", flush=True)
     bench.run()
     reached = sum(row["reached"] for row in bench.rows)
     print(f"\n{reached} of {len(bench.rows)} bars reached")
