@@ -31,9 +31,12 @@ def main():
     suite = loader.discover(HERE, "test_*.py", top_level_dir=HERE)
     runner = unittest.TextTestRunner(verbosity=2 if arguments.verbose else 1, failfast=arguments.failfast)
     result = runner.run(suite)
-    # An error in a setUpClass stands for all tests of its class: it counts as one failure.
-    failed = len(result.failures) + len(result.errors) + len(result.unexpectedSuccesses)
-    passed = max(0, result.testsRun - failed - len(result.skipped))
+    # A test with several failing rows failed once; an error in a setUpClass stands for the tests of its class, which
+    # were then not run.
+    broken = {getattr(test, "test_case", test).id() for test, _ in result.failures + result.errors}
+    failed = len(broken) + len(result.unexpectedSuccesses)
+    not_run = sum(not isinstance(test, unittest.TestCase) for test, _ in result.errors)
+    passed = result.testsRun - (failed - not_run) - len(result.skipped)
     print(f"{passed} passed, {failed} failed" + (f", {len(result.skipped)} skipped" if result.skipped else ""))
     return 1 if failed or result.testsRun == 0 else 0
 

@@ -233,9 +233,9 @@ class DeadLetters(Case):
         self.assertEqual(answer.json()["deleted"], 1)
 
     def test_an_empty_selection_is_not_everything(self):
-        entry = self.dead_letter()
         for target, body in (("/v2/dlq", '{"dlqIds": []}'), ("/v2/dlq?dlqIds=", None)):
             with self.subTest(target):
+                entry = self.dead_letter()
                 self.server.request("DELETE", target, body, {"Content-Type": "application/json"})
                 self.assertEqual(self.server.get(f"/v2/dlq/{entry['dlqId']}").status, 200, "a list of no ids deleted it")
 
