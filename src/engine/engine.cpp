@@ -114,8 +114,9 @@ void Engine::run_core() {
     if (commands.empty() && (!wake_at || *wake_at > now)) {
       continue;
     }
-    auto written = partition_.run(now, std::move(commands));
+    auto written = partition_.run(now, commands);
     if (!written) {
+      answer_unknown(commands);
       fail_stop(written.error());
       break;
     }
@@ -170,16 +171,10 @@ void Engine::run_sync() {
       const auto begin = std::chrono::steady_clock::now();
       const auto synced = store_.sync();
       if (!synced) {
-        fail_stop(synced.error());
         for (Pending& one : pending) {
-          answer(
-              one.written.answered,
-              std::vector<core::Reply>(
-                  one.written.answered.size(),
-                  std::unexpected(Error{ErrorKind::unknown_outcome,
-                                        "the store could not confirm the write; it may or may not "
-                                        "have been stored"})));
+          answer_unknown(one.written.answered);
         }
+        fail_stop(synced.error());
         return;
       }
       const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
@@ -238,6 +233,12 @@ void Engine::answer(std::vector<Submission>& submissions, std::vector<core::Repl
   for (auto& [mailbox, finished] : by_mailbox) {
     mailbox->deliver(std::move(finished));
   }
+}
+
+void Engine::answer_unknown(std::vector<Submission>& submissions) {
+  const Error unknown{ErrorKind::unknown_outcome,
+                      "the store could not confirm the write: it may or may not have been stored"};
+  answer(submissions, std::vector<core::Reply>(submissions.size(), std::unexpected(unknown)));
 }
 
 void Engine::fail_stop(const Error& error) {

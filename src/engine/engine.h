@@ -76,6 +76,7 @@ class Engine final : public Submitter {
   void run_sync();
   void release(std::vector<Pending>& done);
   void answer(std::vector<Submission>& submissions, std::vector<core::Reply> replies);
+  void answer_unknown(std::vector<Submission>& submissions);
   void fail_stop(const Error& error);
   void publish_stats(std::size_t commands);
 

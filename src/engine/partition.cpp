@@ -119,14 +119,13 @@ Result<void> Partition::open(Moment now) {
   return {};
 }
 
-Result<Partition::Written> Partition::run(Moment now, std::vector<Submission> commands) {
+Result<Partition::Written> Partition::run(Moment now, std::vector<Submission>& commands) {
   Written written;
-  written.answered = std::move(commands);
-  written.replies.reserve(written.answered.size());
+  written.replies.reserve(commands.size());
   core::Batch::Output output;
   try {
     machine_->begin(now, *reader_);
-    for (Submission& submission : written.answered) {
+    for (Submission& submission : commands) {
       written.replies.push_back(machine_->execute(std::move(submission.command)));
     }
     machine_->advance();
@@ -138,6 +137,7 @@ Result<Partition::Written> Partition::run(Moment now, std::vector<Submission> co
   if (auto done = write(output, written); !done) {
     return std::unexpected(done.error());
   }
+  written.answered = std::move(commands);
   written.effects = std::move(output.effects);
   reader_->refresh();
   return written;

@@ -32,15 +32,15 @@ class Partition {
 
   struct Written {
     std::uint64_t batch = 0;             ///< everything below must wait until this batch is durable
-    std::vector<Submission> answered{};  ///< commands are spent
+    std::vector<Submission> answered{};  ///< the commands, spent
     std::vector<core::Reply> replies{};  ///< one for each of `answered`
     std::vector<core::Effect> effects{};
     std::size_t mutations = 0;
     std::size_t bytes = 0;
   };
-  /// Executes the commands as one batch and writes it. An error means that the outcome is unknown:
-  /// stop.
-  Result<Written> run(Moment now, std::vector<Submission> commands);
+  /// Executes the commands as one batch, writes it and takes them over. An error means that the
+  /// outcome is unknown: stop; the submissions are left with the caller then, to be answered so.
+  Result<Written> run(Moment now, std::vector<Submission>& commands);
 
   [[nodiscard]] std::optional<Moment> wake_at() const;
   [[nodiscard]] const core::Machine& machine() const { return *machine_; }

@@ -67,7 +67,7 @@ void Simulation::run_batch() {
   ++outcome_.batches;
   const store::BatchSeq before = store_.last_written();
   const Moment time = std::max(model_.time(), partition_now());
-  auto written = partition_->run(partition_now(), std::move(commands));
+  auto written = partition_->run(partition_now(), commands);
   const std::vector<store::Write> writes = recording_.take();
   for (const store::Write& write : writes) {
     digest(write.key);

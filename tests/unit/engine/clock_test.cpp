@@ -1,0 +1,72 @@
+#include "engine/clock.h"
+
+#include <gtest/gtest.h>
+
+namespace hk::engine {
+namespace {
+
+using namespace std::chrono_literals;
+
+ClockReadings readings;  // what the fake system clocks show
+ClockReadings read_fake() { return readings; }
+
+class SlewedClockTest : public ::testing::Test {
+ protected:
+  SlewedClockTest() { readings = {.boot = 1000ms, .wall = Moment{1'700'000'000'000ms}}; }
+  static void pass(Millis elapsed) {
+    readings.boot += elapsed;
+    readings.wall += elapsed;
+  }
+  const Moment begin_{1'700'000'000'000ms};
+};
+
+TEST_F(SlewedClockTest, FollowsTheWallClockWhenThatIsSteady) {
+  SlewedClock clock(read_fake);
+  pass(90min);
+  EXPECT_EQ(clock.now(), begin_ + 90min);
+}
+
+TEST_F(SlewedClockTest, AJumpForwardsIsFollowedByATenthAtMost) {
+  SlewedClock clock(read_fake);
+  readings.wall += 24h;
+  pass(10s);
+  EXPECT_EQ(clock.now(), begin_ + 11s);
+}
+
+TEST_F(SlewedClockTest, AJumpBackwardsNeverTurnsTimeBack) {
+  SlewedClock clock(read_fake);
+  readings.wall -= 24h;
+  Moment last = clock.now();
+  for (int i = 0; i < 1000; ++i) {
+    pass(Millis{i % 7});
+    const Moment now = clock.now();
+    ASSERT_GE(now, last);
+    last = now;
+  }
+  EXPECT_GT(last, begin_);
+}
+
+TEST_F(SlewedClockTest, CatchesUpInTheEnd) {
+  SlewedClock clock(read_fake);
+  readings.wall += 10s;
+  for (int i = 0; i < 200; ++i) {
+    pass(1s);
+    clock.now();
+  }
+  EXPECT_EQ(clock.now(), readings.wall);
+}
+
+TEST_F(SlewedClockTest, StartsNoEarlierThanWhatWasStored) {
+  SlewedClock clock(read_fake);
+  clock.start_at_least(begin_ + 1h);
+  EXPECT_EQ(clock.now(), begin_ + 1h);
+}
+
+TEST_F(SlewedClockTest, ASuspendCounts) {
+  SlewedClock clock(read_fake);
+  pass(8h);  // the boot-time clock goes on while the machine sleeps
+  EXPECT_EQ(clock.now(), begin_ + 8h);
+}
+
+}  // namespace
+}  // namespace hk::engine

@@ -1,0 +1,261 @@
+#include "engine/engine.h"
+
+#include <gtest/gtest.h>
+
+#include <future>
+
+#include "unit/engine/gated_store.h"
+
+namespace hk::engine {
+namespace {
+
+using namespace std::chrono_literals;
+constexpr auto patience = 20s;  // for a thread that never answers; no test passes by waiting
+
+class FixedClock final : public Clock {
+ public:
+  Moment now() override { return Moment{Millis{1'700'000'000'000}}; }
+};
+
+/// Replies are handed over on the sync thread; here they go straight to whoever waits.
+class DirectMailbox final : public Mailbox {
+ public:
+  void deliver(std::vector<Finished> finished) override {
+    for (Finished& one : finished) {
+      one.done(std::move(one.reply));
+    }
+  }
+};
+
+class EngineTest : public ::testing::Test {
+ protected:
+  ~EngineTest() override {
+    store_.open_gate();
+    engine_.reset();
+  }
+
+  void start(EngineOptions options = {}) {
+    options.run_effects = [this](std::vector<core::Effect> effects) {
+      const std::lock_guard lock(mutex_);
+      for (core::Effect& effect : effects) {
+        effects_.push_back(std::move(effect));
+      }
+      changed_.notify_all();
+    };
+    options.on_fatal = [this](const Error& error) { fatal_.set_value(error); };
+    engine_ = std::make_unique<Engine>(std::move(options), store_, clock_, rng_);
+    ASSERT_TRUE(engine_->start().has_value());
+    const core::Reply made = wait_for(submit(core::UpsertTenant{{.name = "default"}}));
+    ASSERT_TRUE(made.has_value());
+    tenant_ = std::get<core::TenantStored>(*made).id;
+  }
+
+  core::Command publish(std::string dedup_id = {}) {
+    auto message = std::make_unique<core::Message>();
+    message->tenant = tenant_;
+    message->url = "http://receiver/";
+    message->host = "http://receiver:80";
+    message->timeout = 30s;
+    message->dedup_id = std::move(dedup_id);
+    return core::Publish{.message = std::move(message)};
+  }
+
+  std::future<core::Reply> submit(core::Command command) {
+    auto promise = std::make_shared<std::promise<core::Reply>>();
+    auto reply = promise->get_future();
+    std::vector<Submission> batch;
+    batch.push_back({std::move(command),
+                     [promise](core::Reply answer) { promise->set_value(std::move(answer)); },
+                     &mailbox_});
+    engine_->submit(batch);
+    if (!batch.empty()) {
+      promise->set_value(fail(ErrorKind::unavailable, "not taken"));
+    }
+    return reply;
+  }
+
+  static core::Reply wait_for(std::future<core::Reply> reply) {
+    if (reply.wait_for(patience) != std::future_status::ready) {
+      return fail(ErrorKind::internal, "no reply");
+    }
+    return reply.get();
+  }
+
+  std::vector<core::Effect> wait_for_effects(std::size_t count) {
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, patience, [&] { return effects_.size() >= count; });
+    return effects_;
+  }
+  std::size_t attempts_started() {
+    const std::lock_guard lock(mutex_);
+    return static_cast<std::size_t>(std::count_if(
+        effects_.begin(), effects_.end(),
+        [](const auto& effect) { return std::holds_alternative<core::StartAttempt>(effect); }));
+  }
+
+  GatedStore store_;
+  FixedClock clock_;
+  SeededRng rng_{7};
+  DirectMailbox mailbox_;
+  core::TenantId tenant_{};
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<core::Effect> effects_;
+  std::promise<Error> fatal_;
+  std::unique_ptr<Engine> engine_;
+};
+
+TEST_F(EngineTest, NeitherReplyNorEffectLeavesBeforeTheSync) {
+  start();
+  store_.close_gate();
+
+  auto reply = submit(publish());
+  store_.wait_until_a_sync_waits();
+
+  EXPECT_EQ(reply.wait_for(0s), std::future_status::timeout);
+  EXPECT_EQ(attempts_started(), 0U);
+
+  store_.open_gate();
+  EXPECT_TRUE(wait_for(std::move(reply)).has_value());
+  EXPECT_EQ(wait_for_effects(2).size(), 2U);  // the tenant's and the attempt
+  EXPECT_EQ(attempts_started(), 1U);
+}
+
+TEST_F(EngineTest, ADuplicateIsNotConfirmedBeforeTheFirstIsDurable) {
+  start();
+  store_.close_gate();
+  auto first = submit(publish("once"));
+  store_.wait_until_a_sync_waits();
+
+  auto second = submit(publish("once"));
+
+  EXPECT_EQ(second.wait_for(50ms), std::future_status::timeout);
+  store_.open_gate();
+  const auto one = wait_for(std::move(first));
+  const auto two = wait_for(std::move(second));
+  ASSERT_TRUE(one.has_value() && two.has_value());
+  EXPECT_EQ(std::get<core::Published>(*one).id, std::get<core::Published>(*two).id);
+  EXPECT_TRUE(std::get<core::Published>(*two).deduplicated);
+}
+
+TEST_F(EngineTest, ReadersSeeOnlyWhatIsDurable) {
+  start();
+  store_.close_gate();
+  auto reply = submit(publish());
+  store_.wait_until_a_sync_waits();
+
+  EXPECT_EQ(engine_->durable_view()->last_seq(), core::Seq{});
+
+  store_.open_gate();
+  const auto published = wait_for(std::move(reply));
+  ASSERT_TRUE(published.has_value());
+  const auto id = std::get<core::Published>(*published).id;
+  const auto message = engine_->durable_view()->message(id.seq);
+  ASSERT_NE(message, nullptr);
+  EXPECT_EQ(message->id, id);
+}
+
+TEST_F(EngineTest, AFullInboxTakesWhatFitsAndLeavesTheRest) {
+  start({.inbox_max = 4});
+  store_.close_gate();
+  // Two batches may be unsynced; the core then waits, and the inbox fills.
+  auto first = submit(publish());
+  store_.wait_until_a_sync_waits();
+  auto second = submit(publish());
+  while (engine_->stats().commands < 3) {  // tenant, first, second
+    std::this_thread::yield();
+  }
+
+  std::vector<Submission> batch;
+  for (int i = 0; i < 10; ++i) {
+    batch.push_back({publish(), {}, nullptr});
+  }
+  engine_->submit(batch);
+
+  EXPECT_EQ(batch.size(), 6U);
+  store_.open_gate();
+  EXPECT_TRUE(wait_for(std::move(first)).has_value());
+  EXPECT_TRUE(wait_for(std::move(second)).has_value());
+}
+
+TEST_F(EngineTest, AFailedSyncAnswersUnknownAndStopsTheEngine) {
+  start();
+  store_.close_gate();
+  auto reply = submit(publish());
+  store_.wait_until_a_sync_waits();
+  store_.with([](store::SimStore& store) { store.fail_next_sync(); });
+  store_.open_gate();
+
+  const auto answer = wait_for(std::move(reply));
+
+  ASSERT_FALSE(answer.has_value());
+  EXPECT_EQ(answer.error().kind, ErrorKind::unknown_outcome);
+  auto fatal = fatal_.get_future();
+  ASSERT_EQ(fatal.wait_for(patience), std::future_status::ready);
+  EXPECT_EQ(wait_for(submit(publish())).error().kind, ErrorKind::unavailable);
+  EXPECT_EQ(attempts_started(), 0U);
+}
+
+TEST_F(EngineTest, AFailedWriteStopsTheEngine) {
+  start();
+  store_.with([](store::SimStore& store) { store.fail_next_write(); });
+
+  auto reply = submit(publish());
+
+  auto fatal = fatal_.get_future();
+  ASSERT_EQ(fatal.wait_for(patience), std::future_status::ready);
+  EXPECT_EQ(attempts_started(), 0U);
+  const auto answer = wait_for(std::move(reply));
+  ASSERT_FALSE(answer.has_value());
+  EXPECT_EQ(answer.error().kind, ErrorKind::unknown_outcome);
+}
+
+TEST_F(EngineTest, StoppingExecutesWhatWasTaken) {
+  start();
+  std::vector<std::future<core::Reply>> replies;
+  for (int i = 0; i < 100; ++i) {
+    replies.push_back(submit(publish()));
+  }
+
+  engine_->stop();
+
+  for (auto& reply : replies) {
+    EXPECT_TRUE(wait_for(std::move(reply)).has_value());
+  }
+  EXPECT_EQ(store_.with([](store::SimStore& store) { return store.last_synced(); }),
+            store_.last_written());
+}
+
+TEST_F(EngineTest, ADrainStartsNothingNew) {
+  start();
+  engine_->stop_starting();
+
+  EXPECT_TRUE(wait_for(submit(publish())).has_value());
+  EXPECT_TRUE(wait_for(submit(publish())).has_value());
+
+  EXPECT_EQ(attempts_started(), 0U);
+}
+
+TEST_F(EngineTest, WhatWasAcceptedIsSentAfterARestart) {
+  start();
+  engine_->stop_starting();
+  ASSERT_TRUE(wait_for(submit(publish())).has_value());
+  engine_->stop();
+  engine_.reset();
+
+  EngineOptions options;
+  std::promise<core::StartAttempt> started;
+  options.run_effects = [&](std::vector<core::Effect> effects) {
+    started.set_value(std::get<core::StartAttempt>(effects.front()));
+  };
+  engine_ = std::make_unique<Engine>(std::move(options), store_, clock_, rng_);
+  ASSERT_TRUE(engine_->start().has_value());
+
+  auto attempt = started.get_future();
+  ASSERT_EQ(attempt.wait_for(patience), std::future_status::ready);
+  EXPECT_EQ(attempt.get().fence, (core::Fence{.epoch = 2, .attempt = 1}));
+  engine_->stop();
+}
+
+}  // namespace
+}  // namespace hk::engine
