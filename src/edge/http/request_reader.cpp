@@ -17,6 +17,10 @@ constexpr std::size_t chunk_line_bytes_max = 2 + 16 + extension_bytes_max + 2;
 /// A length that was only announced buys no more memory than this.
 constexpr std::uint64_t body_reserve_max = 64 * 1024;
 
+/// The shortest end of a chunked body. Beast 1.81 asserts that it sees at least these bytes when it
+/// looks at a last chunk again, which a body that arrives byte by byte would violate.
+constexpr std::size_t last_chunk_bytes_min = 5;
+
 constexpr Refusal too_large{413, "the body is too large"};
 constexpr Refusal bad_chunks{400, "the chunked body is malformed"};
 
@@ -52,12 +56,14 @@ void RequestReader::Parser::on_chunk_header_impl(std::uint64_t size, Text extens
                                                  Failure& failure) {
   saw_chunk_header_ = true;
   saw_last_chunk_ = size == 0;
+  chunk_left_ = size;
   extension_bytes_ += extensions.size();
   if (extension_bytes_ > extension_bytes_max) failure = beast_http::error::bad_chunk_extension;
 }
 
-std::size_t RequestReader::Parser::on_chunk_body_impl(std::uint64_t, Text body, Failure&) {
+std::size_t RequestReader::Parser::on_chunk_body_impl(std::uint64_t remain, Text body, Failure&) {
   request_.body.append(body.data(), body.size());
+  chunk_left_ = remain - body.size();
   return body.size();
 }
 
@@ -132,6 +138,8 @@ RequestReader::Progress RequestReader::feed_body(std::string_view bytes) {
 
 RequestReader::Progress RequestReader::feed_parser(std::string_view bytes) {
   Parser& parser = *parser_;
+  const bool chunk_header_next = parser.chunked() && parser.between_chunks();
+  if (chunk_header_next && bytes.size() < last_chunk_bytes_min) return {};
   parser.forget_chunk_header();
   boost::beast::error_code failure;
   const std::size_t consumed =

@@ -56,6 +56,8 @@ class RequestReader {
     [[nodiscard]] bool saw_chunk_header() const { return saw_chunk_header_; }
     [[nodiscard]] bool saw_last_chunk() const { return saw_last_chunk_; }
     void forget_chunk_header() { saw_chunk_header_ = false; }
+    /// No byte of chunk data is due: a chunk header comes next.
+    [[nodiscard]] bool between_chunks() const { return chunk_left_ == 0; }
 
    private:
     using Text = boost::beast::string_view;
@@ -77,6 +79,7 @@ class RequestReader {
     bool saw_chunk_header_ = false;
     bool saw_last_chunk_ = false;
     std::size_t extension_bytes_ = 0;
+    std::uint64_t chunk_left_ = 0;
   };
 
   Progress refuse(Refusal refusal);

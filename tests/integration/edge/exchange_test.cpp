@@ -358,7 +358,7 @@ TEST(Exchange, TheClientGivesUpAtItsTimeout) {
   TestServer server;
 
   const auto answer = fetch(
-      {.url = "http://127.0.0.1:" + std::to_string(server.port()) + "/hold", .timeout = 100ms});
+      {.url = "http://127.0.0.1:" + std::to_string(server.port()) + "/hold", .timeout = 500ms});
 
   ASSERT_FALSE(answer);
   EXPECT_EQ(answer.error().kind, ErrorKind::unknown_outcome);

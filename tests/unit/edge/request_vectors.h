@@ -311,7 +311,7 @@ inline std::vector<Vector> refused_vectors() {
       {"chunk size after a space", chunked(" 5\r\nhello\r\n0\r\n\r\n"), 400},
       {"chunk size overflowing", chunked("10000000000000005\r\nhello\r\n0\r\n\r\n"), 400},
       {"chunk size of many zeros", chunked(repeat("0", 90) + "5\r\nhello\r\n0\r\n\r\n"), 400},
-      {"chunk size over the limit", chunked("65\r\n"), 413},
+      {"chunk size over the limit", chunked("65\r\nccc"), 413},
       {"chunks over the limit", chunked("60\r\n" + repeat("c", 96) + "\r\n5\r\n"), 413},
       {"chunk line of bare lf", chunked("5\nhello\r\n0\r\n\r\n"), 400},
       {"chunk line of bare cr", chunked("5\rhello\r\n0\r\n\r\n"), 400},
