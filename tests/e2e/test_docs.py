@@ -1,0 +1,317 @@
+"""The documents are kept true: their commands are run against the binary, their links followed, and their
+reference pages compared with the code.
+
+In a runnable document every ```sh block is run, in order, in one shell. A ```text block behind it is what must be
+printed, line after line; "…" stands for anything, and lines before the first one
+are skipped; empty lines do not count. Blocks of commands
+that only look are repeated until they match, since deliveries take a moment. A ```python file=NAME block is written
+to that file. Other blocks (```console, ```ini …) are for reading.
+"""
+import os
+import re
+import select
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+import harness
+
+ROOT = harness.ROOT
+MARK = "::end of block::"
+LOOKING = ("cat ", "grep ", "hikyaku tail ", "hikyaku dlq list", "hikyaku messages get", "hikyaku verify", "curl -s http",
+           "sort ", "ls ")
+
+
+def read(path):
+    with open(os.path.join(ROOT, path), encoding="utf-8") as f:
+        return f.read()
+
+
+def documents():
+    found = []
+    for folder, folders, names in os.walk(ROOT):
+        folders[:] = [f for f in folders if not f.startswith(".") and f not in ("build", "data", "node_modules")]
+        found += [os.path.relpath(os.path.join(folder, n), ROOT) for n in names if n.endswith(".md")]
+    return sorted(found)
+
+
+def blocks(text):
+    """(info string, content) of every fenced block."""
+    return [(m[1].strip(), m[2]) for m in re.finditer(r"^```([^\n]*)\n(.*?)^```$", text, re.M | re.S)]
+
+
+def section(text, title):
+    """The part below a heading, up to the next one of the same level."""
+    begin = text.index(f"\n## {title}\n")
+    end = text.find("\n## ", begin + 1)
+    return text[begin:end if end > 0 else None]
+
+
+def mismatch(expected, printed):
+    """None when the lines of `expected` stand in `printed`, one behind the other; else the line that is missing."""
+    lines = [line.rstrip() for line in printed.splitlines() if line.strip()]
+    wanted = [line.rstrip() for line in expected.splitlines() if line.strip()]
+    patterns = [re.compile(".*".join(re.escape(part) for part in line.split("…"))) for line in wanted]
+    at, gap = 0, True
+    for line, pattern in zip(wanted, patterns):
+        if line == "…":
+            gap = True
+            continue
+        while at < len(lines) and not pattern.fullmatch(lines[at]):
+            if not gap:
+                return line
+            at += 1
+        if at == len(lines):
+            return line
+        at, gap = at + 1, False
+    return None
+
+
+class Shell:
+    """A bash in a directory of its own; ends with everything it started."""
+
+    def __init__(self, home, env):
+        self.process = subprocess.Popen(["bash", "--norc"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=subprocess.STDOUT, cwd=home, env=env, start_new_session=True)
+
+    def run(self, text, timeout):
+        self.process.stdin.write(f"{text}\necho; echo '{MARK}'\n".encode())
+        self.process.stdin.flush()
+        printed, deadline = b"", time.monotonic() + timeout
+        while MARK.encode() not in printed:
+            ready, _, _ = select.select([self.process.stdout], [], [], max(0, deadline - time.monotonic()))
+            chunk = os.read(self.process.stdout.fileno(), 65536) if ready else b""
+            if not chunk:
+                raise AssertionError(f"did not end: {text}\n{printed.decode(errors='replace')}")
+            printed += chunk
+        return printed.decode(errors="replace").replace(MARK, "")
+
+    def close(self):
+        try:
+            os.killpg(self.process.pid, signal.SIGKILL)  # Its own session: nobody else is in it.
+        except ProcessLookupError:
+            pass
+        self.process.wait()
+        self.process.stdin.close()
+        self.process.stdout.close()
+
+
+class Commands(unittest.TestCase):
+    """Every document that can be followed is followed."""
+
+    def follow(self, text):
+        home = tempfile.mkdtemp(prefix="hikyaku-docs-")
+        self.addCleanup(shutil.rmtree, home, ignore_errors=True)
+        tools = os.path.join(home, "build", "release")
+        os.makedirs(tools)
+        os.symlink(os.path.abspath(harness.BINARY), os.path.join(tools, "hikyaku"))
+        for port, free in self.ports.items():
+            text = re.sub(rf"\b{port}\b", str(free), text)
+        env = {k: v for k, v in os.environ.items() if not k.startswith(("HIKYAKU_", "QSTASH_"))}
+        listen = self.ports["8080"]
+        env |= {"HIKYAKU_LISTEN": f"127.0.0.1:{listen}", "HIKYAKU_URL": f"http://127.0.0.1:{listen}",
+                "PATH": tools + os.pathsep + env.get("PATH", "")}
+        shell = Shell(home, env)
+        self.addCleanup(shell.close)
+
+        found = blocks(text)
+        ran = 0
+        for number, (info, content) in enumerate(found):
+            if info.startswith("python file="):
+                with open(os.path.join(home, info.partition("=")[2]), "w") as f:
+                    f.write(content)
+            if info != "sh":
+                continue
+            ran += 1
+            expected = found[number + 1][1] if number + 1 < len(found) and found[number + 1][0] == "text" else ""
+            self.step(shell, content, expected)
+        self.assertGreater(ran, 0, "no command in it")
+
+    def step(self, shell, content, expected):
+        looking = all(line.startswith(LOOKING) for line in content.strip().splitlines())
+        deadline = time.monotonic() + harness.PATIENCE + 10
+        while True:
+            printed = shell.run(content, 120)
+            missing = mismatch(expected, printed)
+            if missing is None:
+                return
+            if not looking or time.monotonic() > deadline:
+                self.fail(f"after\n{content}\nthis line is missing or stands elsewhere:\n  {missing}\nprinted was:\n{printed}")
+            time.sleep(0.1)
+
+    def setUp(self):
+        self.ports = {name: harness.free_port() for name in ("8080", "9000", "9001", "4318")}
+        self.maxDiff = None
+
+    def test_the_tour_of_the_readme(self):
+        self.follow(section(read("README.md"), "A two-minute tour"))
+
+    def test_first_message(self):
+        self.follow(read("docs/tutorials/first-message.md"))
+
+    def test_retries_and_dead_letters(self):
+        self.follow(read("docs/how-to/retries-and-dead-letters.md"))
+
+    def test_deduplicate(self):
+        self.follow(read("docs/how-to/deduplicate.md"))
+
+    def test_verify_signatures(self):
+        self.follow(read("docs/how-to/verify-signatures.md"))
+
+    def test_backup_and_restore(self):
+        self.follow(read("docs/how-to/backup-and-restore.md"))
+
+    def test_trace_and_monitor(self):
+        self.follow(read("docs/how-to/trace-and-monitor.md"))
+
+    def test_a_wrong_output_is_noticed(self):
+        rows = (("one\ntwo", "one\ntwo", None), ("two", "one\ntwo\nthree", None), ("one\n…\nthree", "one\ntwo\nthree", None),
+                ("msg_…  x", "msg_7  x", None), ("one\nthree", "one\ntwo\nthree", "three"), ("four", "one", "four"),
+                ("one…", "1 one", "one…"))
+        for expected, printed, result in rows:
+            with self.subTest(expected=expected):
+                self.assertEqual(mismatch(expected, printed), result)
+
+
+class Pages(unittest.TestCase):
+    """What is written agrees with the tree."""
+    maxDiff = None
+
+    def test_every_link_leads_somewhere(self):
+        broken = []
+        for page in documents():
+            text = re.sub(r"^```.*?^```$", "", read(page), flags=re.M | re.S)
+            for target in re.findall(r"\]\(([^)\s]+)\)", text):
+                if re.match(r"[a-z]+:", target):
+                    continue
+                path, _, anchor = target.partition("#")
+                full = os.path.normpath(os.path.join(ROOT, os.path.dirname(page), path)) if path else os.path.join(ROOT, page)
+                if not os.path.exists(full):
+                    broken.append(f"{page}: {target}")
+                elif anchor and anchor not in self.anchors(full):
+                    broken.append(f"{page}: {target}: no such heading")
+        self.assertEqual(broken, [])
+
+    @staticmethod
+    def anchors(path):
+        with open(path, encoding="utf-8") as f:
+            heads = re.findall(r"^#+ (.*)$", f.read(), re.M)
+        return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+
+    def test_every_page_can_be_reached(self):
+        linked = set()
+        for page in documents():
+            for target in re.findall(r"\]\(([^)\s#]+)", read(page)):
+                linked.add(os.path.normpath(os.path.join(os.path.dirname(page), target)))
+        self.assertEqual([p for p in documents() if p.startswith("docs/") and p not in linked], [])
+
+    def test_every_route_is_described(self):
+        rows = re.findall(r'Route\{"(\w+)",\s*"([^"]+)"', read("src/api/routes.cpp"))
+        self.assertGreater(len(rows), 10)
+        page = read("docs/reference/http.md")
+        described = set(re.findall(r"^### `(\w+) ([^`]+)`", page, re.M))
+        self.assertEqual(described, set(rows))
+
+    def test_every_option_header_is_described(self):
+        names = re.search(r"option_names = \{(.*?)\};", read("src/api/qstash/publish_options.cpp"), re.S)[1]
+        page = read("docs/reference/http.md")
+        self.assertEqual([n for n in re.findall(r'"([\w-]+)"', names) if f"`Upstash-{n}`" not in page], [])
+
+    def test_every_metric_is_described(self):
+        code = read("src/observe/metric_table.h") + "".join(
+            read(f"src/cli/{name}") for name in sorted(os.listdir(os.path.join(ROOT, "src/cli"))) if name.endswith(".cpp"))
+        names = set(re.findall(r'"((?:hikyaku|process)_[a-z_]+)"', code)) - {"hikyaku_e2e"}
+        self.assertGreater(len(names), 20)
+        described = set(re.findall(r"^\| `((?:hikyaku|process)_[a-z_]+)`", read("docs/reference/metrics.md"), re.M))
+        self.assertEqual(described, names)
+
+    def test_the_server_shows_the_metrics_described(self):
+        described = set(re.findall(r"^\| `((?:hikyaku|process)_[a-z_]+)`", read("docs/reference/metrics.md"), re.M))
+        with harness.Server() as server:
+            server.publish("not a url")
+            shown = set(re.findall(r"^# TYPE (\S+)", server.get("/metrics").body.decode(), re.M))
+        self.assertEqual(shown, described)
+
+    def test_every_exit_code_is_described(self):
+        codes = re.findall(r"^\s+exit_\w+ = (\d+),", read("src/cli/exit_code.h"), re.M)
+        self.assertGreater(len(codes), 4)
+        described = re.findall(r"^\| (\d+) \|", section(read("docs/reference/cli.md"), "Exit codes"), re.M)
+        self.assertEqual(sorted(described), sorted(codes))
+
+    def test_every_command_and_flag_is_described(self):
+        page = read("docs/reference/cli.md")
+        top = harness.run_binary("--help").stdout
+        commands = re.findall(r"^  ([a-z]+)\s{2,}\S", top[top.index("Subcommands:"):], re.M)
+        nested = [f"{c} {sub}" for c in ("messages", "dlq")
+                  for sub in re.findall(r"^  ([a-z]+)\s{2,}\S", harness.run_binary(c, "--help").stdout.partition("Subcommands:")[2], re.M)]
+        missing = []
+        for command in [c for c in commands if c not in ("messages", "dlq")] + nested:
+            if f"\n### `hikyaku {command}" not in page:
+                missing.append(command)
+                continue
+            if command == "serve":  # Its flags are in configuration.md, which the code writes.
+                continue
+            part = page[page.index(f"\n### `hikyaku {command}"):]
+            part = part[:part.find("\n### ", 1)] + section(page, "Talking to a server")
+            flags = re.findall(r"^\s+(?:-h,)?(--[a-z-]+)", harness.run_binary(*command.split(), "--help").stdout, re.M)
+            missing += [f"{command} {flag}" for flag in flags if flag != "--help" and f"`{flag}" not in part]
+        self.assertEqual(missing, [])
+
+    def test_every_error_kind_is_described(self):
+        kinds = re.search(r"enum class ErrorKind.*?\{(.*?)\};", read("src/base/error.h"), re.S)[1]
+        page = read("docs/reference/errors.md")
+        self.assertEqual([k for k in re.findall(r"^\s+(\w+),", kinds, re.M) if f"`{k}`" not in page], [])
+
+    def test_every_log_event_is_described(self):
+        events = set()
+        for folder, _, names in os.walk(os.path.join(ROOT, "src")):
+            for name in names:
+                if name.endswith(".cpp"):
+                    events |= set(re.findall(r'\blog\((?:observe::)?Level::\w+,\s*"([a-z_.]+)"', read(os.path.join(folder, name))))
+        self.assertGreater(len(events), 5)
+        described = set(re.findall(r"^\| `([a-z]+\.[a-z_]+)`", read("docs/reference/log-events.md"), re.M))
+        self.assertEqual(described, events)
+
+    def test_every_table_is_described(self):
+        names = re.findall(r'case Table::\w+: return "(\w+)"', read("src/store/table_name.h"))
+        described = re.findall(r"^\| `(\w+)` \|", section(read("docs/reference/data-format.md"), "Tables"), re.M)
+        self.assertEqual(described, names)
+
+    def test_every_mutex_is_described(self):
+        page = read("docs/explanation/threading.md")
+        missing = []
+        for folder, _, names in os.walk(os.path.join(ROOT, "src")):
+            for name in names:
+                path = os.path.relpath(os.path.join(folder, name), ROOT)
+                if re.search(r"^\s*(mutable )?std::(shared_)?mutex \w+", read(path), re.M) and f"`{path}`" not in page:
+                    missing.append(path)
+        self.assertEqual(missing, [])
+
+    def test_every_test_that_a_promise_names_exists(self):
+        tests = set()
+        for folder, _, names in os.walk(os.path.join(ROOT, "tests")):
+            for name in names:
+                path = os.path.relpath(os.path.join(folder, name), ROOT)
+                if name.endswith(".cpp") or name.endswith(".h"):
+                    tests |= {f"{a}.{b}" for a, b in re.findall(r"\bTEST(?:_F|_P)?\((\w+),\s*(\w+)\)", read(path))}
+                elif name.endswith(".py"):
+                    tests |= set(re.findall(r"def (test_\w+)", read(path)))
+                elif name.endswith(".patch"):
+                    tests.add("planted/" + name[:-len(".patch")])
+        named = set()
+        for page in ("docs/explanation/guarantees.md", "docs/explanation/testing.md"):
+            named |= set(re.findall(r"`([A-Z]\w+\.[A-Z]\w+|test_\w+|planted/\w+)`", read(page)))
+        self.assertGreater(len(named), 20)
+        self.assertEqual(sorted(n for n in named - tests if not n.endswith(".py")), [])
+
+    def test_nothing_tells_of_one_machine(self):
+        for page in documents():
+            with self.subTest(page=page):
+                self.assertIsNone(re.search(r"(?<![\w.])/(root|work|home)/", read(page)))
+
+
+if __name__ == "__main__":
+    unittest.main()
