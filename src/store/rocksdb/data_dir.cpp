@@ -85,18 +85,18 @@ Result<DataDir> DataDir::open(const std::string& path, bool create) {
     }
     return DataDir(path, std::move(lock));
   }
-  for (const auto& entry : std::filesystem::directory_iterator(path, error)) {
-    const std::string name = entry.path().filename().string();
-    if (!harmless(name)) {
+  const auto files = list_directory(path);
+  if (!files) {
+    return std::unexpected(files.error());
+  }
+  for (const FileInfo& file : *files) {
+    if (!harmless(file.name)) {
       return fail(ErrorKind::invalid_argument,
                   path + " is not a data directory: it has no file " + format_file +
-                      " but holds other things (" + name +
+                      " but holds other things (" + file.name +
                       "). Name an empty or a new directory, or the right one; an unfinished backup "
                       "looks like this too and is of no use.");
     }
-  }
-  if (error) {
-    return io_error("cannot list the data directory", path, error.value());
   }
   if (auto written = write_format(path); !written) {
     return std::unexpected(written.error());

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
 #include <system_error>
 
 namespace hk::store {
@@ -44,6 +45,25 @@ std::unexpected<Error> io_error(std::string_view what, const std::string& path, 
 bool file_exists(const std::string& path) {
   struct stat info {};
   return ::stat(path.c_str(), &info) == 0;
+}
+
+Result<std::vector<FileInfo>> list_directory(const std::string& path) {
+  std::error_code error;
+  std::filesystem::directory_iterator entry(path, error);
+  std::vector<FileInfo> files;
+  while (!error && entry != std::filesystem::directory_iterator()) {
+    std::error_code gone;
+    const bool is_file = entry->is_regular_file(gone);
+    const std::uint64_t bytes = is_file ? entry->file_size(gone) : 0;
+    if (!gone) {
+      files.push_back({entry->path().filename().string(), bytes});
+    }
+    entry.increment(error);
+  }
+  if (error) {
+    return io_error("cannot list", path, error.value());
+  }
+  return files;
 }
 
 Result<std::string> read_whole_file(const std::string& path, std::size_t bytes_max) {

@@ -2,9 +2,11 @@
 /// cut. Used while opening, closing and backing up; never on the write path.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 
@@ -34,6 +36,12 @@ class Fd {
 std::unexpected<Error> io_error(std::string_view what, const std::string& path, int error_number);
 
 bool file_exists(const std::string& path);
+struct FileInfo {
+  std::string name{};
+  std::uint64_t bytes = 0;  ///< 0 for what is not a file
+};
+/// What is in the directory; files that vanish meanwhile are left out.
+Result<std::vector<FileInfo>> list_directory(const std::string& path);
 Result<std::string> read_whole_file(const std::string& path, std::size_t bytes_max);
 /// All or nothing, also across a power cut: a temporary file, renamed.
 Result<void> write_whole_file(const std::string& directory, const std::string& name,

@@ -272,12 +272,10 @@ StoreStats RocksDbStore::stats() {
     return db.GetAggregatedIntProperty(property, &value) ? value : 0;
   };
   StoreStats stats;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(dir_.path(), error)) {
-    const std::uint64_t bytes = entry.is_regular_file(error) ? entry.file_size(error) : 0;
-    if (!error) {
-      stats.disk_bytes += bytes;
-      stats.log_bytes += entry.path().extension() == ".log" ? bytes : 0;
+  if (const auto files = list_directory(dir_.path())) {
+    for (const FileInfo& file : *files) {
+      stats.disk_bytes += file.bytes;
+      stats.log_bytes += file.name.ends_with(".log") ? file.bytes : 0;
     }
   }
   stats.memtable_bytes = total(rocksdb::DB::Properties::kSizeAllMemTables);

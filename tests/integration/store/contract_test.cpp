@@ -1,6 +1,4 @@
-#include <fcntl.h>
-#include <unistd.h>
-
+#include "integration/store/rocksdb_fixture.h"
 #include "integration/store/store_contract.h"
 #include "integration/store/temp_dir.h"
 #include "store/memory/sim_store.h"
@@ -36,18 +34,7 @@ class RocksHarness final : public Harness {
     store_.reset();
     open();
   }
-  /// The log's descriptor is pointed at a device that is always full.
-  void break_store() override {
-    const int full = ::open("/dev/full", O_WRONLY | O_CLOEXEC);
-    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
-      std::error_code error;
-      const auto target = std::filesystem::read_symlink(entry.path(), error).string();
-      if (target.starts_with(options_.path) && target.ends_with(".log")) {
-        ::dup2(full, std::stoi(entry.path().filename().string()));
-      }
-    }
-    ::close(full);
-  }
+  void break_store() override { redirect_logs(options_.path, "/dev/full"); }
   [[nodiscard]] bool thread_safe() const override { return true; }
 
  private:

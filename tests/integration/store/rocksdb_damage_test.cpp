@@ -222,6 +222,29 @@ TEST(RocksDbCheckpoint, IsNotMadeOfADamagedDirectory) {
   EXPECT_FALSE(std::filesystem::exists(dir.file("backup")));
 }
 
+TEST(RocksDbErrors, AFailedSyncAcknowledgesNothingAndStopsTheStore) {
+  TempDir dir;
+  const RocksDbOptions options = small_options(dir.file("data"));
+  {
+    const auto store = open_or_fail(options);
+    write_numbered(*store, 5);
+    ASSERT_EQ(store->sync(), 5U);
+    redirect_logs(options.path, "/dev/null");  // takes every byte and cannot be synced
+    write_numbered(*store, 1);
+    for (int i = 0; i < 2; ++i) {
+      const auto synced = store->sync();
+      ASSERT_FALSE(synced.has_value());
+      EXPECT_EQ(synced.error().kind, ErrorKind::unknown_outcome);
+    }
+    EXPECT_EQ(store->write(one_put("a", "1")).error().kind, ErrorKind::unknown_outcome);
+    EXPECT_EQ(store->stats().last_synced, 5U);
+    EXPECT_FALSE(store->close().has_value());
+  }
+  const auto store = open_or_fail(options);
+  ASSERT_NE(store, nullptr);
+  EXPECT_EQ(store->last_written(), 5U);
+}
+
 TEST(RocksDbStats, SayWhatTheStoreUses) {
   TempDir dir;
   const auto store = open_or_fail(small_options(dir.file("data")));

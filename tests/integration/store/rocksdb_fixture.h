@@ -1,7 +1,9 @@
 /// What the tests of the RocksDB store share.
 #pragma once
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -61,6 +63,20 @@ inline std::vector<std::string> files_ending(const std::string& path, const std:
   }
   std::ranges::sort(files);
   return files;
+}
+
+/// From now on the open logs below `path` are written to that device instead.
+inline void redirect_logs(const std::string& path, const char* device) {
+  const int fd = ::open(device, O_WRONLY | O_CLOEXEC);
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code error;
+    const auto target = std::filesystem::read_symlink(entry.path(), error).string();
+    if (target.starts_with(path) &&
+        (target.ends_with(".log") || target.find("/HELD/") != std::string::npos)) {
+      ::dup2(fd, std::stoi(entry.path().filename().string()));
+    }
+  }
+  ::close(fd);
 }
 
 }  // namespace hk::store
