@@ -1,0 +1,288 @@
+#include "cli/daemon.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <filesystem>
+#include <mutex>
+#include <thread>
+
+#include "cli/admin_file.h"
+#include "cli/exit_code.h"
+#include "cli/version.h"
+#include "delivery/headers.h"
+#include "delivery/url.h"
+#include "observe/log.h"
+
+namespace hk::cli {
+
+namespace {
+
+using observe::Level;
+
+core::Limits core_limits(const config::Options& options) {
+  core::Limits limits;
+  limits.global_parallelism = static_cast<std::uint32_t>(options.global_parallelism);
+  limits.tenant_parallelism = static_cast<std::uint32_t>(options.tenant_parallelism);
+  limits.destination_parallelism = static_cast<std::uint32_t>(options.destination_parallelism);
+  limits.retention_finished = options.retention_finished;
+  limits.retention_dlq = options.retention_dlq;
+  return limits;
+}
+
+}  // namespace
+
+Result<void> Daemon::start() {
+  if (auto done = open_store(); !done) return done;
+  if (auto done = open_keys(); !done) return done;
+  if (options_.otlp_endpoint.empty()) {
+    spans_ = observe::make_null_exporter();
+  } else {
+    auto exporter = observe::make_otlp_exporter(options_.otlp_endpoint);
+    if (!exporter) return std::unexpected(exporter.error());
+    spans_ = std::move(*exporter);
+  }
+
+  engine::EngineOptions engine_options{.limits = core_limits(options_),
+                                       .inbox_max = options_.inbox_max,
+                                       .cache_bytes = options_.cache_bytes};
+  engine_options.run_effects = [this](std::vector<core::Effect> effects) {
+    run_effects(std::move(effects));
+  };
+  engine_options.on_idle = [this] { store_->idle(); };
+  engine_options.on_commit = [this](double seconds, std::uint64_t batches, std::uint64_t bytes) {
+    metrics_.commit(seconds, batches, bytes);
+  };
+  engine_options.on_fatal = [this](const Error& error) {
+    ready_ = false;
+    failed_ = true;
+    observe::log(Level::error, "store.failed", {{"error", error.message}});
+    fmt::print(
+        stderr,
+        "hikyaku: the store failed and the server stops: {}\nNothing acknowledged is lost. Check "
+        "the "
+        "disk (space, errors in the kernel log) and start again: the start recovers what the log "
+        "holds.\n",
+        error.message);
+    // A moment for the answers that say so; then out, without touching the store again.
+    std::thread([] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(300));
+      ::_exit(exit_store);
+    }).detach();
+  };
+  engine_ = std::make_unique<engine::Engine>(std::move(engine_options), *store_, clock_, rng_);
+  make_service();
+  if (auto done = listen(); !done) return done;
+  if (auto done = start_delivery(); !done) return done;
+  if (auto done = start_engine(); !done) return done;
+  register_metrics();
+  if (auto done = write_admin_file(options_.data, {url(), admin_token_}); !done) return done;
+  ready_ = true;
+  observe::log(Level::info, "server.started",
+               {{"url", url()}, {"data", options_.data}, {"version", version}});
+  return {};
+}
+
+Result<void> Daemon::open_store() {
+  store::RocksDbOptions rocks;
+  rocks.path = options_.data;
+  rocks.block_cache_bytes = options_.block_cache_bytes;
+  rocks.write_buffer_bytes = options_.write_buffer_bytes;
+  rocks.hold_unsynced = options_.storage_fault == "hold-unsynced";
+  auto store = store::open_rocksdb(rocks);
+  if (!store) return std::unexpected(store.error());
+  store_ = std::move(*store);
+  disk_.look();
+  return {};
+}
+
+Result<void> Daemon::open_keys() {
+  auto key = options_.master_key.empty()
+                 ? security::MasterKey::from_file(options_.data + "/master.key", true)
+                 : security::MasterKey::from_hex(options_.master_key);
+  if (!key) return std::unexpected(key.error());
+  master_key_.emplace(std::move(*key));
+  tenants_ = std::make_unique<engine::TenantDirectory>(*master_key_);
+  return {};
+}
+
+void Daemon::make_service() {
+  api::Options api;
+  api.body_bytes_max = options_.body_bytes_max;
+  api.dedup_window = options_.dedup_window;
+  api.retries_default = static_cast<std::uint32_t>(options_.retries_default);
+  api.retries_max = static_cast<std::uint32_t>(options_.retries_max);
+  api.timeout_default = options_.timeout_default;
+  api.timeout_max = options_.timeout_max;
+  if (options_.delay_max.count() > 0) {
+    api.delay_max = options_.delay_max;
+  }
+  api.refuse_publishes = [this] { return disk_.refuse(); };
+  api.check_destination = [](std::string_view text) -> Result<std::string> {
+    const auto parsed = delivery::parse_destination(text);
+    if (!parsed) return std::unexpected(parsed.error());
+    return parsed->authority_key();
+  };
+  api.check_header = [](std::string_view name, std::string_view value) {
+    return delivery::safe_header(name, value);
+  };
+  api.now = [this] { return clock_.now(); };
+  api.ready = [this] { return ready_.load(); };
+  api.admin_token = admin_token_;
+  api.backup = [this](const std::string& directory) -> Result<void> {
+    if (auto done = store_->checkpoint(directory); !done) return done;
+    if (options_.master_key.empty()) {
+      std::error_code error;
+      std::filesystem::copy_file(options_.data + "/master.key", directory + "/master.key", error);
+      if (error)
+        return fail(ErrorKind::unavailable,
+                    "cannot copy master.key into the backup: " + error.message());
+    }
+    return {};
+  };
+  api.run_blocking = [this](std::move_only_function<void()> work) {
+    worker_.post(std::move(work));
+  };
+  service_ = std::make_unique<api::Service>(*engine_, *tenants_, metrics_, std::move(api));
+}
+
+Result<void> Daemon::listen() {
+  http::ServerOptions server;
+  server.address = options_.listen.host;
+  server.port = options_.listen.port;
+  server.threads = options_.edge_threads;
+  server.limits.body_bytes_max = options_.body_bytes_max;
+  server.limits.connections_max = options_.connections_max;
+  server.limits.connections_per_peer_max = options_.connections_max;
+  if (!options_.tls_cert.empty()) {
+    server.tls =
+        std::make_unique<http::TlsFiles>(http::TlsFiles{options_.tls_cert, options_.tls_key});
+  }
+  server_ = http::make_server(std::move(server));
+  // The port is taken first, so that a clash is told at once; requests are served when all is
+  // ready.
+  auto started =
+      server_->start([this](http::Request&& request, http::Responder respond, http::IoThread& io) {
+        if (!ready_.load(std::memory_order_acquire) && request.path() != "/healthz" &&
+            request.path() != "/readyz") {
+          http::Response busy{.status = 503,
+                              .body = R"({"error":"the server is starting or stopping"})"};
+          busy.fields.push_back({"Retry-After", "1"});
+          respond(std::move(busy));
+          return;
+        }
+        service_->handle(std::move(request), std::move(respond), io);
+      });
+  if (!started) return started;
+  io_threads_ = server_->threads();
+  return {};
+}
+
+Result<void> Daemon::start_delivery() {
+  delivery::DispatcherOptions out;
+  out.egress.allow_loopback =
+      options_.allow_loopback_destinations || options_.allow_private_destinations;
+  out.egress.allow_private = options_.allow_private_destinations;
+  out.egress.own_ports = {server_->port()};
+  out.resolver = delivery::make_resolver();
+  out.extra_ca_file = options_.egress_ca_file;
+  out.response_bytes_kept = options_.response_bytes_kept;
+  out.in_flight_max = options_.global_parallelism;
+  out.record_spans = !options_.otlp_endpoint.empty();
+  for (http::IoThread* io : io_threads_) {
+    auto made =
+        delivery::Dispatcher::make(out, io->io_context(), *engine_, *tenants_, metrics_, *spans_);
+    if (!made) return std::unexpected(made.error());
+    dispatchers_.push_back(std::move(*made));
+  }
+  return {};
+}
+
+Result<void> Daemon::start_engine() {
+  const auto stored = engine_->stored_time();
+  if (!stored) return std::unexpected(stored.error());
+  clock_.start_at_least(*stored);
+  if (auto done = engine_->start(); !done) return done;
+  auto welcome = load_tenants(options_, *master_key_, *engine_, *tenants_);
+  if (!welcome) return std::unexpected(welcome.error());
+  welcome_ = std::move(*welcome);
+  return {};
+}
+
+/// On the sync thread: one wake-up per I/O thread, however many attempts.
+void Daemon::run_effects(std::vector<core::Effect> effects) {
+  std::vector<std::vector<core::StartAttempt>> by_thread(dispatchers_.size());
+  const std::hash<std::string> hash;
+  for (core::Effect& effect : effects) {
+    if (auto* start = std::get_if<core::StartAttempt>(&effect)) {
+      // One destination, one thread: its connections are kept there.
+      const std::size_t at =
+          dispatchers_.size() == 1 ? 0 : hash(start->message->host) % dispatchers_.size();
+      by_thread[at].push_back(std::move(*start));
+    } else if (auto put = tenants_->put(std::get<core::TenantChanged>(effect).tenant); !put) {
+      observe::log(Level::error, "tenant.unreadable", {{"error", put.error().message}});
+    }
+  }
+  for (std::size_t i = 0; i < by_thread.size(); ++i) {
+    if (!by_thread[i].empty()) {
+      io_threads_[i]->post(
+          [dispatcher = dispatchers_[i].get(), attempts = std::move(by_thread[i])]() mutable {
+            dispatcher->start(std::move(attempts));
+          });
+    }
+  }
+}
+
+/// Nothing new starts, what runs may end, its outcomes are recorded, then everything closes.
+void Daemon::stop() {
+  const bool was_ready = ready_.exchange(false);
+  if (was_ready) {
+    observe::log(Level::info, "server.draining");
+  }
+  const auto deadline = std::chrono::steady_clock::now() + options_.drain;
+  if (engine_) {
+    engine_->stop_starting();
+  }
+  std::mutex mutex;
+  std::condition_variable all_stopped;
+  std::size_t running = dispatchers_.size();
+  for (const auto& dispatcher : dispatchers_) {
+    dispatcher->stop(deadline, [&] {
+      const std::lock_guard lock(mutex);
+      --running;
+      all_stopped.notify_one();
+    });
+  }
+  {
+    std::unique_lock lock(mutex);
+    all_stopped.wait(lock, [&] { return running == 0; });
+  }
+  if (server_) {
+    server_->stop(std::max(std::chrono::duration_cast<std::chrono::milliseconds>(
+                               deadline - std::chrono::steady_clock::now()),
+                           std::chrono::milliseconds(500)));
+  }
+  if (engine_) {
+    engine_->stop();
+  }
+  dispatchers_.clear();
+  remove_admin_file(options_.data);
+  if (store_) {
+    if (auto closed = store_->close(); !closed) {
+      observe::log(Level::error, "store.close_failed", {{"error", closed.error().message}});
+    }
+  }
+  if (was_ready) {
+    observe::log(Level::info, "server.stopped");
+  }
+}
+
+std::string Daemon::url() const {
+  const bool v6 = options_.listen.host.find(':') != std::string::npos;
+  return fmt::format("{}://{}{}{}:{}", options_.tls_cert.empty() ? "http" : "https", v6 ? "[" : "",
+                     options_.listen.host, v6 ? "]" : "", server_->port());
+}
+
+}  // namespace hk::cli

@@ -1,0 +1,81 @@
+/// A running server: store, engine, edge, adapters and delivery wired together, and taken down
+/// again in the order in which nothing is lost. Used by serve(), on the main thread.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/service.h"
+#include "cli/bootstrap.h"
+#include "cli/disk_watch.h"
+#include "cli/worker.h"
+#include "config/options.h"
+#include "delivery/dispatcher.h"
+#include "edge/http/server.h"
+#include "engine/engine.h"
+#include "observe/metrics.h"
+#include "observe/trace.h"
+#include "security/credentials.h"
+#include "store/rocksdb/rocksdb_store.h"
+
+namespace hk::cli {
+
+/// Members are in the order in which they are built; destroyed in reverse.
+class Daemon {
+ public:
+  explicit Daemon(const config::Options& options)
+      : options_(options), disk_(options.data, options.min_free_disk) {}
+
+  Result<void> start();
+  void stop();
+  void print_welcome() const;
+  void reload() {
+    if (options_.tls_cert.empty()) {
+      return;
+    }
+    if (auto reloaded = server_->reload_tls(); reloaded) {
+      observe::log(observe::Level::info, "tls.reloaded");
+    } else {
+      observe::log(observe::Level::error, "tls.reload_failed",
+                   {{"error", reloaded.error().message}});
+    }
+  }
+  void look_around() { disk_.look(); }
+  [[nodiscard]] bool failed() const { return failed_; }
+
+ private:
+  Result<void> open_store();
+  Result<void> open_keys();
+  Result<void> listen();
+  Result<void> start_engine();
+  Result<void> start_delivery();
+  void make_service();
+  void register_metrics();
+  void run_effects(std::vector<core::Effect> effects);
+  [[nodiscard]] std::string url() const;
+
+  const config::Options& options_;
+  DiskWatch disk_;
+  std::atomic<bool> ready_{false};
+  std::atomic<bool> failed_{false};
+  observe::Metrics metrics_;
+  std::unique_ptr<observe::SpanExporter> spans_;
+  std::unique_ptr<store::DurableStore> store_;
+  std::optional<security::MasterKey> master_key_;
+  std::unique_ptr<engine::TenantDirectory> tenants_;
+  security::SystemRng rng_;
+  engine::SlewedClock clock_;
+  std::unique_ptr<engine::Engine> engine_;
+  Worker worker_;
+  Secret admin_token_ = security::make_token("admin");
+  std::unique_ptr<api::Service> service_;
+  std::unique_ptr<http::Server> server_;
+  std::vector<http::IoThread*> io_threads_;
+  std::vector<std::unique_ptr<delivery::Dispatcher>> dispatchers_;
+  Welcome welcome_;
+};
+
+}  // namespace hk::cli

@@ -1,0 +1,86 @@
+// The gauges that are read off the parts of a running server when /metrics is scraped.
+#include <chrono>
+
+#include "cli/daemon.h"
+
+namespace hk::cli {
+
+void Daemon::register_metrics() {
+  const auto sum = [this](auto member) {
+    return [this, member] {
+      std::uint64_t total = 0;
+      if (const auto view = engine_->durable_view()) {
+        for (const auto& [tenant, counts] : view->counters()) {
+          total += counts.*member;
+        }
+      }
+      return static_cast<double>(total);
+    };
+  };
+  metrics_.gauge("hikyaku_messages_pending", "Messages waiting or running.",
+                 sum(&core::Counters::pending));
+  metrics_.gauge("hikyaku_dead_letters", "Messages in the dead-letter queue.",
+                 sum(&core::Counters::dead_letters));
+  metrics_.counter("hikyaku_messages_accepted_total",
+                   "Messages accepted since the data directory was made.",
+                   sum(&core::Counters::accepted));
+  metrics_.counter("hikyaku_messages_succeeded_total", "Messages delivered.",
+                   sum(&core::Counters::succeeded));
+  metrics_.counter("hikyaku_messages_failed_total", "Messages that ended in the dead-letter queue.",
+                   sum(&core::Counters::failed));
+  metrics_.counter("hikyaku_messages_canceled_total", "Messages cancelled.",
+                   sum(&core::Counters::canceled));
+  metrics_.gauge("hikyaku_conservation_gap",
+                 "accepted - pending - succeeded - failed - canceled: anything but 0 is a bug.",
+                 [this] {
+                   double gap = 0;
+                   if (const auto view = engine_->durable_view()) {
+                     for (const auto& [tenant, counts] : view->counters()) {
+                       gap += static_cast<double>(counts.accepted) -
+                              static_cast<double>(counts.pending + counts.succeeded +
+                                                  counts.failed + counts.canceled);
+                     }
+                   }
+                   return gap;
+                 });
+  metrics_.gauge(
+      "hikyaku_oldest_due_seconds",
+      "How long the message that is due longest has been waiting (over the first 256 lanes).",
+      [this] {
+        const auto view = engine_->durable_view();
+        std::optional<core::LaneKey> at;
+        Moment oldest = never;
+        for (int lanes = 0; view && lanes < 256; ++lanes) {
+          at = view->next_lane(at);
+          if (!at) break;
+          const auto first = view->lane_entries(*at, std::nullopt, 1);
+          if (!first.empty()) oldest = std::min(oldest, first.front().not_before);
+        }
+        const Moment now = clock_.now();
+        return oldest >= now ? 0.0 : std::chrono::duration<double>(now - oldest).count();
+      });
+  metrics_.gauge("hikyaku_attempts_in_flight", "Delivery attempts on the wire.",
+                 [this] { return static_cast<double>(engine_->stats().in_flight); });
+  metrics_.gauge("hikyaku_messages_in_memory", "Messages held in memory (windows and leases).",
+                 [this] { return static_cast<double>(engine_->stats().in_memory); });
+  metrics_.gauge("hikyaku_lanes", "Lanes with waiting messages.",
+                 [this] { return static_cast<double>(engine_->stats().lanes); });
+  metrics_.counter("hikyaku_batches_total", "Batches written.",
+                   [this] { return static_cast<double>(engine_->stats().batches); });
+  metrics_.gauge("hikyaku_connections", "Open client connections.",
+                 [this] { return static_cast<double>(server_->stats().connections_open); });
+  metrics_.counter("hikyaku_connections_refused_total", "Connections refused at a cap.",
+                   [this] { return static_cast<double>(server_->stats().connections_refused); });
+  metrics_.counter("hikyaku_requests_malformed_total", "Requests refused as malformed HTTP.",
+                   [this] { return static_cast<double>(server_->stats().requests_malformed); });
+  metrics_.gauge("hikyaku_store_disk_bytes", "Bytes of the store on disk.",
+                 [this] { return static_cast<double>(store_->stats().disk_bytes); });
+  metrics_.gauge("hikyaku_store_stalled", "1 while the store slows writes down.",
+                 [this] { return store_->stats().stalled ? 1.0 : 0.0; });
+  metrics_.gauge("hikyaku_disk_full", "1 while publishes are refused for lack of disk space.",
+                 [this] { return disk_.full() ? 1.0 : 0.0; });
+  metrics_.counter("hikyaku_spans_dropped_total", "Spans that the collector did not take in time.",
+                   [this] { return static_cast<double>(spans_->dropped()); });
+}
+
+}  // namespace hk::cli

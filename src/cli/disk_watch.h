@@ -1,0 +1,45 @@
+/// Whether the data directory still has the room that deliveries and settling need: below it
+/// nothing new is accepted, so that what was accepted can be finished.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "cli/process.h"
+#include "observe/log.h"
+
+namespace hk::cli {
+
+class DiskWatch {
+ public:
+  DiskWatch(std::string path, std::uint64_t min_free)
+      : path_(std::move(path)), min_free_(min_free) {
+    look();
+  }
+  void look() {
+    const bool full = free_disk_bytes(path_) < min_free_;
+    if (full != full_.exchange(full)) {
+      if (full) {
+        observe::log(observe::Level::error, "disk.nearly_full", {{"min_free_bytes", min_free_}});
+      } else {
+        observe::log(observe::Level::info, "disk.has_room_again");
+      }
+    }
+  }
+  [[nodiscard]] std::optional<std::string> refuse() const {
+    if (!full_) {
+      return std::nullopt;
+    }
+    return "the disk of the server is nearly full: nothing new is accepted until there is room";
+  }
+  [[nodiscard]] bool full() const { return full_; }
+
+ private:
+  const std::string path_;
+  const std::uint64_t min_free_;
+  std::atomic<bool> full_{false};
+};
+
+}  // namespace hk::cli
