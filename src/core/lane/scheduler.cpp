@@ -1,7 +1,6 @@
 #include "core/lane/scheduler.h"
 
 #include <algorithm>
-#include <functional>
 #include <utility>
 
 #include "base/assert.h"
@@ -16,146 +15,9 @@ HK_SOMETIMES_DECLARE(tenant_at_its_parallelism)
 
 namespace hk::core {
 
-namespace {
-
-void mix(std::size_t& hash, std::size_t value) {
-  hash ^= value + 0x9e3779b97f4a7c15ULL + (hash << 6U) + (hash >> 2U);
-}
-
-}  // namespace
-
-std::size_t Scheduler::KeyHash::operator()(const LaneKey& key) const {
-  std::size_t hash = key.tenant.value();
-  const std::hash<std::string> text;
-  mix(hash, text(key.queue));
-  mix(hash, text(key.group));
-  mix(hash, text(key.flow_key));
-  mix(hash, text(key.host));
-  return hash;
-}
-
-std::size_t Scheduler::GateHash::operator()(const GateId& id) const {
-  std::size_t hash = id.tenant.value() * 4 + static_cast<std::size_t>(id.kind);
-  mix(hash, std::hash<std::string>{}(id.name));
-  return hash;
-}
-
 std::size_t Scheduler::window_size() const {
   const std::size_t share = limits_.window_budget / std::max<std::size_t>(lanes_.size(), 1);
   return std::clamp(share, limits_.lane_window_min, limits_.lane_window_max);
-}
-
-TenantLanes& Scheduler::tenant(TenantId id) {
-  auto& slot = tenants_[id];
-  if (!slot) {
-    slot = std::make_unique<TenantLanes>();
-    slot->id = id;
-  }
-  return *slot;
-}
-
-const TenantLanes* Scheduler::find_tenant(TenantId id) const {
-  const auto found = tenants_.find(id);
-  return found == tenants_.end() ? nullptr : found->second.get();
-}
-
-Gate& Scheduler::gate(Gate::Kind kind, TenantId tenant_id, const std::string& name) {
-  auto& slot = gates_[GateId{kind, tenant_id, name}];
-  if (!slot) {
-    slot = std::make_unique<Gate>();
-    slot->kind = kind;
-    slot->serial = next_serial_++;
-    slot->name = name;
-    slot->tenant = tenant_id;
-    if (kind == Gate::Kind::destination) {
-      slot->parallelism = limits_.destination_parallelism;
-    }
-    gates_by_serial_[slot->serial] = slot.get();
-  }
-  return *slot;
-}
-
-Gate& Scheduler::flow_gate(TenantId tenant_id, const std::string& key) {
-  return gate(Gate::Kind::flow, tenant_id, key);
-}
-
-Gate& Scheduler::queue_gate(TenantId tenant_id, const std::string& queue) {
-  return gate(Gate::Kind::queue, tenant_id, queue);
-}
-
-void Scheduler::drop_gate_if_unused(Gate& unused) {
-  // Flow and queue gates carry settings; only destinations come and go.
-  if (unused.kind != Gate::Kind::destination || unused.users != 0) {
-    return;
-  }
-  HK_ASSERT(unused.in_use == 0);
-  HK_ASSERT(unused.parked.empty());
-  if (unused.timer) {
-    timers_.erase(Timer{*unused.timer, true, unused.serial});
-  }
-  gates_by_serial_.erase(unused.serial);
-  gates_.erase(GateId{unused.kind, unused.tenant, unused.name});
-}
-
-Lane* Scheduler::find_lane(const LaneKey& key) {
-  const auto found = lanes_.find(key);
-  return found == lanes_.end() ? nullptr : found->second.get();
-}
-
-Lane& Scheduler::lane(const LaneKey& key) {
-  auto& slot = lanes_[key];
-  if (slot) {
-    return *slot;
-  }
-  slot = std::make_unique<Lane>();
-  slot->key = key;
-  slot->serial = next_serial_++;
-  slot->tenant = &tenant(key.tenant);
-  if (key.ordered()) {
-    slot->slots_max = 1;
-    slot->gates.push_back(&queue_gate(key.tenant, key.queue));
-  } else {
-    if (!key.host.empty()) {
-      slot->gates.push_back(&gate(Gate::Kind::destination, key.tenant, key.host));
-    }
-    if (!key.flow_key.empty()) {
-      slot->gates.push_back(&flow_gate(key.tenant, key.flow_key));
-    }
-  }
-  for (Gate* used : slot->gates) {
-    ++used->users;
-  }
-  lanes_by_serial_[slot->serial] = slot.get();
-  return *slot;
-}
-
-void Scheduler::forget_if_empty(Lane& lane) {
-  if (!lane.empty() || lane.where != Lane::Where::idle || lane.refill_wanted) {
-    return;
-  }
-  HK_ASSERT(lane.turn_of == nullptr);
-  const std::vector<Gate*> gates = lane.gates;
-  lanes_by_serial_.erase(lane.serial);
-  const LaneKey key = lane.key;
-  lanes_.erase(key);
-  for (Gate* used : gates) {
-    --used->users;
-    drop_gate_if_unused(*used);
-  }
-}
-
-void Scheduler::use_flow_gate(Live& live, const std::string& key) {
-  HK_ASSERT(live.flow == nullptr);
-  HK_ASSERT(live.lane->ordered());
-  live.flow = &flow_gate(live.lane->key.tenant, key);
-  ++live.flow->users;
-}
-
-void Scheduler::unuse_flow_gate(Live& live) {
-  if (live.flow != nullptr) {
-    --live.flow->users;
-    live.flow = nullptr;
-  }
 }
 
 // ---- waiting ----
