@@ -1,10 +1,10 @@
 #include "api/qstash/publish_options.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "api/qstash/dedup.h"
+#include "api/qstash/given_options.h"
 #include "api/text.h"
 #include "core/retry/expression.h"
 
@@ -14,183 +14,7 @@ namespace {
 
 using http::equals_ignoring_case;
 
-constexpr std::string_view prefix = "upstash-";
-constexpr std::string_view forward_prefix = "forward-";
 constexpr std::size_t flow_key_bytes_max = 256;
-
-enum class Option : std::uint8_t {
-  method,
-  delay,
-  not_before,
-  retries,
-  retry_delay,
-  timeout,
-  callback,
-  failure_callback,
-  deduplication_id,
-  content_based,
-  label,
-  flow_key,
-  flow_value,
-  redact,
-  cron,
-  header_forward,
-  queue_name,
-  none,
-};
-constexpr std::size_t option_count = std::to_underlying(Option::none);
-
-constexpr std::array<std::string_view, option_count> option_names = {
-    "Method",
-    "Delay",
-    "Not-Before",
-    "Retries",
-    "Retry-Delay",
-    "Timeout",
-    "Callback",
-    "Failure-Callback",
-    "Deduplication-Id",
-    "Content-Based-Deduplication",
-    "Label",
-    "Flow-Control-Key",
-    "Flow-Control-Value",
-    "Redact-Fields",
-    "Cron",
-    "Header-Forward",
-    "Queue-Name",
-};
-
-/// `suffix` is what follows "Upstash-". Few names share a length, so at most three are compared.
-Option option_of(std::string_view suffix) {
-  for (std::size_t i = 0; i < option_count; ++i) {
-    if (option_names[i].size() == suffix.size() && equals_ignoring_case(option_names[i], suffix)) {
-      return static_cast<Option>(i);
-    }
-  }
-  return Option::none;
-}
-
-std::unexpected<Error> refused(Option option, std::string_view why) {
-  return fail(
-      ErrorKind::invalid_argument,
-      "Upstash-" + std::string(option_names[std::to_underlying(option)]) + ": " + std::string(why));
-}
-
-/// Of one connection, or answered by us: never passed on by Upstash-Header-Forward.
-bool stays_here(std::string_view name) {
-  constexpr std::array<std::string_view, 16> names = {
-      "authorization",
-      "host",
-      "content-length",
-      "connection",
-      "keep-alive",
-      "proxy-authenticate",
-      "proxy-authorization",
-      "proxy-connection",
-      "te",
-      "trailer",
-      "transfer-encoding",
-      "upgrade",
-      "expect",
-      "content-type",
-      "traceparent",
-      "tracestate",
-  };
-  return std::ranges::any_of(names,
-                             [&](std::string_view one) { return equals_ignoring_case(one, name); });
-}
-
-/// Everything found, before it is understood: the values stay in the request until they are taken.
-struct Given {
-  std::array<std::string*, option_count> values{};
-  std::string* content_type = nullptr;
-  std::vector<core::Header> forwards{};
-
-  [[nodiscard]] std::string* operator[](Option option) const {
-    return values[std::to_underlying(option)];
-  }
-};
-
-Result<void> collect_fields(std::vector<http::Field>& fields, Given& given) {
-  for (http::Field& field : fields) {
-    switch (field.name.empty() ? '\0' : field.name.front()) {
-      case 'u':
-      case 'U': {
-        if (!starts_with_ignoring_case(field.name, prefix)) {
-          break;
-        }
-        const std::string_view suffix = std::string_view(field.name).substr(prefix.size());
-        if (starts_with_ignoring_case(suffix, forward_prefix)) {
-          given.forwards.push_back(
-              {std::string(suffix.substr(forward_prefix.size())), std::move(field.value)});
-          break;
-        }
-        const Option option = option_of(suffix);
-        if (option == Option::none) {
-          break;
-        }
-        std::string*& slot = given.values[std::to_underlying(option)];
-        if (slot != nullptr) {
-          return refused(option, "the header is there twice; send it once");
-        }
-        slot = &field.value;
-        break;
-      }
-      case 'c':
-      case 'C':
-        if (given.content_type == nullptr && equals_ignoring_case(field.name, "content-type")) {
-          given.content_type = &field.value;
-        }
-        break;
-      default: break;
-    }
-  }
-  return {};
-}
-
-void collect_query(QueryOptions& query, Given& given) {
-  const std::size_t from_headers = given.forwards.size();
-  for (auto& [name, value] : query) {
-    if (name.starts_with(forward_prefix)) {
-      const std::string_view forwarded = std::string_view(name).substr(forward_prefix.size());
-      const bool in_headers = std::any_of(
-          given.forwards.begin(),
-          given.forwards.begin() + static_cast<std::ptrdiff_t>(from_headers),
-          [&](const core::Header& one) { return equals_ignoring_case(one.name, forwarded); });
-      if (!in_headers) {
-        given.forwards.push_back({std::string(forwarded), std::move(value)});
-      }
-      continue;
-    }
-    const Option option = option_of(name);
-    if (option != Option::none && given[option] == nullptr) {
-      given.values[std::to_underlying(option)] = &value;
-    }
-  }
-}
-
-/// Upstash-Header-Forward: every other header that may be passed on. One named in Connection is of
-/// the connection; what check_header refuses is left out, since the sender did not choose it one by
-/// one.
-void forward_all(const Options& options, const std::vector<http::Field>& fields, Given& given) {
-  std::vector<std::string> connection;
-  for (const http::Field& field : fields) {
-    if (equals_ignoring_case(field.name, "connection")) {
-      for (std::string& name : split_commas(field.value)) {
-        connection.push_back(std::move(name));
-      }
-    }
-  }
-  for (const http::Field& field : fields) {
-    const bool of_connection = std::ranges::any_of(
-        connection, [&](const std::string& one) { return equals_ignoring_case(one, field.name); });
-    if (!of_connection && !stays_here(field.name) &&
-        !starts_with_ignoring_case(field.name, prefix) &&
-        options.check_header(field.name, field.value)) {
-      given.forwards.push_back({field.name, field.value});
-    }
-  }
-}
 
 /// Content-Type first, then the forwarded ones; a forwarded Content-Type replaces the request's.
 Result<void> read_headers(const Options& options, Given& given, core::Message& message) {
@@ -437,14 +261,6 @@ Result<void> read_publish_options(const Options& options, Moment now,
     return ok;
   }
   return read_dedup(given, message);
-}
-
-bool is_option_header(std::string_view name) {
-  if (!starts_with_ignoring_case(name, prefix)) {
-    return false;
-  }
-  const std::string_view suffix = name.substr(prefix.size());
-  return starts_with_ignoring_case(suffix, forward_prefix) || option_of(suffix) != Option::none;
 }
 
 }  // namespace hk::api::qstash

@@ -1,0 +1,66 @@
+/// The options of a publish as they were given: which of the known ones are there, and the headers
+/// to forward. Nothing is understood here; publish_options.cpp does that. Called on I/O threads.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "api/options.h"
+#include "api/qstash/publish_options.h"
+#include "base/error.h"
+#include "core/message.h"
+#include "edge/http/message.h"
+
+namespace hk::api::qstash {
+
+enum class Option : std::uint8_t {
+  method,
+  delay,
+  not_before,
+  retries,
+  retry_delay,
+  timeout,
+  callback,
+  failure_callback,
+  deduplication_id,
+  content_based,
+  label,
+  flow_key,
+  flow_value,
+  redact,
+  cron,
+  header_forward,
+  queue_name,
+  none,
+};
+constexpr std::size_t option_count = std::to_underlying(Option::none);
+
+/// Everything found, before it is understood: the values stay in the request until they are taken.
+struct Given {
+  std::array<std::string*, option_count> values{};
+  std::string* content_type = nullptr;
+  std::vector<core::Header> forwards{};
+
+  [[nodiscard]] std::string* operator[](Option option) const {
+    return values[std::to_underlying(option)];
+  }
+};
+
+/// One pass over the request's fields. invalid_argument: an option is there twice.
+Result<void> collect_fields(std::vector<http::Field>& fields, Given& given);
+/// Those of the query that no header has given.
+void collect_query(QueryOptions& query, Given& given);
+
+/// Upstash-Header-Forward: every other header that may be passed on. One named in Connection is of
+/// the connection; what check_header refuses is left out, since the sender did not choose it one by
+/// one.
+void forward_all(const Options& options, const std::vector<http::Field>& fields, Given& given);
+
+/// "Upstash-<Option>: <why>".
+std::unexpected<Error> refused(Option option, std::string_view why);
+
+}  // namespace hk::api::qstash
