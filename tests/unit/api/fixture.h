@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "../../../src/observe/metrics.h"
+#include "observe/metrics.h"
 #include "api/service.h"
 #include "fakes.h"
 #include "security/credentials.h"
