@@ -236,7 +236,7 @@ class Pages(unittest.TestCase):
     def test_the_server_shows_the_metrics_described(self):
         described = set(re.findall(r"^\| `((?:hikyaku|process)_[a-z_]+)`", read("docs/reference/metrics.md"), re.M))
         with harness.Server() as server:
-            server.publish("not a url")
+            server.publish("not-a-url:")
             shown = set(re.findall(r"^# TYPE (\S+)", server.get("/metrics").body.decode(), re.M))
         self.assertEqual(shown, described)
 
