@@ -12,10 +12,12 @@ import re
 import select
 import shutil
 import signal
+import ssl
 import subprocess
 import tempfile
 import time
 import unittest
+import urllib.request
 
 import harness
 
@@ -172,6 +174,42 @@ class Commands(unittest.TestCase):
 
     def test_trace_and_monitor(self):
         self.follow(read("docs/how-to/trace-and-monitor.md"))
+
+    def test_the_configuration_of_production_starts(self):
+        page = read("docs/how-to/run-in-production.md")
+        sample = next(content for info, content in blocks(page) if info == "ini" and "hikyaku.conf" in content)
+        home = tempfile.mkdtemp(prefix="hikyaku-docs-")
+        self.addCleanup(shutil.rmtree, home, ignore_errors=True)
+        text = sample.replace("/etc/hikyaku", home).replace("/var/lib/hikyaku", home).replace("8443", str(self.ports["8080"]))
+        text = text.replace("min_free_disk = 2GiB", "min_free_disk = 1MiB")  # The machine of a test may be small.
+        os.mkdir(os.path.join(home, "tls"))
+        certificate, key = os.path.join(home, "tls/fullchain.pem"), os.path.join(home, "tls/privkey.pem")
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost",
+                        "-addext", "subjectAltName=DNS:localhost", "-keyout", key, "-out", certificate],
+                       check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        for name, content in (("hikyaku.conf", text), ("token", "not-a-secret"), ("master.key", "0123456789abcdef" * 4)):
+            with open(os.open(os.path.join(home, name), os.O_WRONLY | os.O_CREAT, 0o600), "w") as f:
+                f.write(content)
+        server = subprocess.Popen([harness.BINARY, "serve", "--config", os.path.join(home, "hikyaku.conf")],
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                                  env={k: v for k, v in os.environ.items() if not k.startswith("HIKYAKU_")})
+        self.addCleanup(server.stderr.close)
+        self.addCleanup(server.wait)
+        self.addCleanup(server.kill)
+        url = f"https://localhost:{self.ports['8080']}"
+
+        def ready():
+            self.assertIsNone(server.poll(), server.stderr.read() if server.poll() is not None else "")
+            context = ssl.create_default_context(cafile=certificate)
+            try:
+                with urllib.request.urlopen(url + "/readyz", context=context, timeout=5) as answer:
+                    return answer.status == 200
+            except OSError:
+                return False
+
+        harness.wait_for(ready, "the server to be ready")
+        got = harness.run_binary("dlq", "list", "--url", url, "--ca-file", certificate, "--token", "not-a-secret")
+        self.assertEqual((got.returncode, got.stdout), (0, "no dead letters\n"), got.stderr)
 
     def test_a_wrong_output_is_noticed(self):
         rows = (("one\ntwo", "one\ntwo", None), ("two", "one\ntwo\nthree", None), ("one\n…\nthree", "one\ntwo\nthree", None),
