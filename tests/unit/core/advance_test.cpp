@@ -1,0 +1,112 @@
+#include <gtest/gtest.h>
+
+#include "unit/core/rig.h"
+
+namespace hk::core::testing {
+namespace {
+
+TEST(Advance, IndexesWhatWaitsLongerThanAMoment) {
+  Limits limits;
+  limits.destination_parallelism = 1;
+  Rig rig(limits);
+  rig.publish(message_to("http://a"));
+  rig.publish(message_to("http://a"));
+  EXPECT_TRUE(rig.reader.lanes.empty());
+
+  rig.pass(limits.index_after);
+  rig.run();
+
+  EXPECT_EQ(rig.reader.lanes.begin()->second.size(), 2U);
+}
+
+TEST(Advance, StartsNoMoreThanItMayInOneBatch) {
+  Limits limits;
+  limits.starts_per_batch = 2;
+  Rig rig(limits);
+  const Ran ran =
+      rig.run(Rig::publishing(message_to("http://a")), Rig::publishing(message_to("http://a")),
+              Rig::publishing(message_to("http://a")));
+  EXPECT_EQ(ran.started(), seqs({1, 2}));
+  EXPECT_LE(*rig.machine->wake_at(), rig.now);
+  EXPECT_EQ(rig.run().started(), seqs({3}));
+}
+
+TEST(Advance, PurgesWhatIsOverAndNothingElse) {
+  Limits limits;
+  limits.retention_finished = Millis{10'000};
+  limits.retention_dlq = Millis{60'000};
+  limits.expiry_poll = Millis{1000};
+  limits.index_after = Millis{10};
+  Rig rig(limits);
+  Message first = message_to("http://a", {Millis{0}});
+  first.dedup_id = "d";
+  Ran ran = rig.run(Rig::publishing(first, Millis{20'000}));
+  ran = rig.run(Rig::outcome(ran.starts.at(0), false));
+  rig.run(Rig::outcome(ran.starts.at(0), true));
+  ran = rig.run(Rig::publishing(message_to("http://b")));
+  rig.run(Rig::outcome(ran.starts.at(0), false));
+  Message waiting = message_to("http://c");
+  waiting.not_before = rig.now + Millis{200'000};
+  rig.publish(waiting);
+
+  const auto after = [&rig](Millis time) {
+    for (Millis step{0}; step < time; step += Millis{1000}) {
+      rig.pass(Millis{1000});
+      rig.run();
+    }
+  };
+  after(Millis{9000});
+  EXPECT_EQ(rig.reader.messages.size(), 3U);
+  after(Millis{3000});
+  EXPECT_EQ(rig.reader.messages.size(), 2U);  // the delivered one, with its attempts
+  EXPECT_TRUE(rig.reader.older_attempts.empty());
+  EXPECT_EQ(rig.reader.dedup_entries.size(), 1U);
+  after(Millis{12'000});
+  EXPECT_TRUE(rig.reader.dedup_entries.empty());
+  EXPECT_EQ(rig.reader.letters.size(), 1U);
+  after(Millis{60'000});
+  EXPECT_TRUE(rig.reader.letters.empty());
+  ASSERT_EQ(rig.reader.messages.size(), 1U);  // what waits is never purged
+  EXPECT_EQ(rig.counts().purged, 2U);
+  EXPECT_EQ(rig.counts().dead_letters, 0U);
+  EXPECT_EQ(rig.counts().failed, 1U);
+  EXPECT_TRUE(rig.reader.expiries.empty());
+}
+
+TEST(Advance, PurgesEventsOlderThanTheRetention) {
+  Limits limits;
+  limits.retention_finished = Millis{10'000};
+  limits.event_purge_every = Millis{1000};
+  Rig rig(limits);
+  const Ran ran = rig.run(Rig::publishing(message_to("http://a")));
+  rig.run(Rig::outcome(ran.starts.at(0), true));
+  ASSERT_FALSE(rig.reader.event_batches.empty());
+  for (int i = 0; i < 15; ++i) {
+    rig.pass(Millis{1000});
+    rig.run();
+  }
+  EXPECT_TRUE(rig.reader.event_batches.empty());
+}
+
+TEST(Advance, StartsNothingOnceADrainHasBegun) {
+  Rig rig;
+  rig.machine->stop_starting();
+  EXPECT_TRUE(rig.run(Rig::publishing(message_to("http://a"))).starts.empty());
+  EXPECT_GT(*rig.machine->wake_at(), rig.now);  // and does not spin
+}
+
+TEST(Advance, KeepsMemoryBoundedWhateverTheBacklog) {
+  Limits limits;
+  limits.lane_window_min = 8;
+  limits.lane_window_max = 8;
+  limits.destination_parallelism = 1;
+  Rig rig(limits);
+  for (int i = 0; i < 500; ++i) {
+    rig.publish(message_to("http://a"));
+    ASSERT_LE(rig.machine->in_memory(), 9U);
+  }
+  EXPECT_EQ(rig.counts().pending, 500U);
+}
+
+}  // namespace
+}  // namespace hk::core::testing

@@ -1,0 +1,114 @@
+#include "core/batch.h"
+
+#include <gtest/gtest.h>
+
+#include "unit/core/rig.h"
+
+namespace hk::core {
+namespace {
+
+using testing::MemoryReader;
+
+const TenantId tenant{1};
+const Moment now = moment_from_ms(5000);
+
+std::shared_ptr<const Message> message(std::uint64_t seq) {
+  auto made = std::make_shared<Message>();
+  made->id = {Seq{seq}, 9};
+  return made;
+}
+
+TEST(Batch, LaterReadsSeeEarlierDecisions) {
+  MemoryReader reader;
+  reader.apply(PutDedup{tenant, "stored", {{Seq{1}, 1}, now}});
+  Batch batch;
+  batch.begin(now, 1, reader);
+
+  batch.put_message(message(4));
+  batch.put_state(Seq{4}, {.attempts = 2});
+  batch.put_dedup(tenant, "new", {{Seq{4}, 9}, now});
+  batch.delete_dedup(tenant, "stored");
+  batch.put_dead_letter({tenant, now, Seq{4}});
+
+  EXPECT_NE(batch.message(Seq{4}), nullptr);
+  EXPECT_EQ(batch.state(Seq{4})->attempts, 2U);
+  EXPECT_EQ(batch.dedup(tenant, "new")->first.seq, Seq{4});
+  EXPECT_FALSE(batch.dedup(tenant, "stored").has_value());
+  EXPECT_TRUE(batch.has_dead_letter({tenant, now, Seq{4}}));
+}
+
+TEST(Batch, ReadsWhatIsStoredWhereNothingWasDecided) {
+  MemoryReader reader;
+  reader.apply(PutMessage{message(1)});
+  reader.apply(PutState{Seq{1}, {.attempts = 7}});
+  reader.apply(PutDeadLetter{{tenant, now, Seq{1}}});
+  Batch batch;
+  batch.begin(now, 1, reader);
+
+  EXPECT_NE(batch.message(Seq{1}), nullptr);
+  EXPECT_EQ(batch.state(Seq{1})->attempts, 7U);
+  EXPECT_TRUE(batch.has_dead_letter({tenant, now, Seq{1}}));
+  EXPECT_EQ(batch.message(Seq{2}), nullptr);
+  EXPECT_FALSE(batch.dedup(tenant, "none").has_value());
+}
+
+TEST(Batch, WhatWasPurgedInItIsGoneForItsRest) {
+  MemoryReader reader;
+  reader.apply(PutMessage{message(1)});
+  reader.apply(PutState{Seq{1}, {.attempts = 7}});
+  Batch batch;
+  batch.begin(now, 1, reader);
+
+  batch.purge_message(Seq{1}, false);
+  batch.delete_dead_letter({tenant, now, Seq{1}});
+
+  EXPECT_EQ(batch.message(Seq{1}), nullptr);
+  EXPECT_FALSE(batch.state(Seq{1}).has_value());
+  EXPECT_FALSE(batch.has_dead_letter({tenant, now, Seq{1}}));
+}
+
+TEST(Batch, ForgetsItsViewWhenItIsTaken) {
+  MemoryReader reader;
+  Batch batch;
+  batch.begin(now, 1, reader);
+  batch.put_message(message(4));
+  batch.put_dedup(tenant, "new", {{Seq{4}, 9}, now});
+
+  const auto output = batch.take();
+  batch.begin(now, 2, reader);
+
+  EXPECT_EQ(output.mutations.size(), 2U);
+  EXPECT_EQ(batch.message(Seq{4}), nullptr);
+  EXPECT_FALSE(batch.dedup(tenant, "new").has_value());
+  EXPECT_TRUE(batch.take().mutations.empty());
+}
+
+TEST(Batch, GathersEventsPerTenantAndExpiriesPerSecond) {
+  MemoryReader reader;
+  Batch batch;
+  batch.begin(now, 3, reader);
+
+  batch.event(tenant, Seq{1}, EventKind::created);
+  batch.event(TenantId{2}, Seq{2}, EventKind::created);
+  batch.event(tenant, Seq{1}, EventKind::active, 1);
+  batch.expire_message(moment_from_ms(10'001), Seq{1});
+  batch.expire_message(moment_from_ms(10'999), Seq{2});
+  batch.expire_dedup(moment_from_ms(11'000), tenant, "d");
+  batch.expire_message(moment_from_ms(11'001), Seq{3});
+  for (const Mutation& mutation : batch.take().mutations) {
+    reader.apply(mutation);
+  }
+
+  ASSERT_EQ(reader.event_batches.size(), 2U);
+  EXPECT_EQ(reader.event_batches[0].events.size(), 2U);
+  EXPECT_EQ(reader.event_batches[0].time, now);
+  EXPECT_EQ(reader.event_batches[0].batch, 3U);
+  ASSERT_EQ(reader.expiries.size(), 2U);  // never early: rounded up to whole seconds
+  const PutExpiry& first = reader.expiries.begin()->second;
+  EXPECT_EQ(to_ms(first.at), 11'000);
+  EXPECT_EQ(first.messages.size(), 2U);
+  EXPECT_EQ(first.dedups.size(), 1U);
+}
+
+}  // namespace
+}  // namespace hk::core

@@ -1,0 +1,137 @@
+#include <gtest/gtest.h>
+
+#include "unit/core/rig.h"
+
+namespace hk::core::testing {
+namespace {
+
+Limits tiny() {
+  Limits limits;
+  limits.lane_window_min = 2;
+  limits.lane_window_max = 2;
+  limits.destination_parallelism = 1;
+  return limits;
+}
+
+TEST(Recover, RaisesTheEpochEveryTime) {
+  Rig rig;
+  EXPECT_EQ(rig.machine->epoch(), 1U);
+  rig.restart();
+  EXPECT_EQ(rig.machine->epoch(), 2U);
+  EXPECT_EQ(rig.reader.meta_record->epoch, 2U);
+}
+
+TEST(Recover, NeverRunsBackInTime) {
+  Rig rig;
+  rig.run(UpsertQueue{tenant_one, "q", {}, {}});
+  rig.pass(Millis{5000});
+  rig.run(UpsertQueue{tenant_one, "q", 2, {}});
+  const Moment stored = rig.reader.meta_record->time;
+  rig.now -= Millis{1'000'000};
+  rig.restart();
+
+  const Ran ran = rig.run(Rig::publishing(message_to("http://a")));
+
+  EXPECT_GE(ran.starts.at(0).started_at, stored);
+}
+
+TEST(Recover, FindsMessagesThatHadNoIndexEntryYet) {
+  Rig rig(tiny());
+  rig.publish(message_to("http://a"));
+  rig.publish(message_to("http://a"));
+  ASSERT_TRUE(rig.reader.lanes.empty());
+
+  rig.restart();
+
+  EXPECT_EQ(rig.reader.lanes.begin()->second.size(), 2U);
+  Ran ran = rig.run();
+  EXPECT_EQ(ran.started(), seqs({1}));
+  EXPECT_EQ(rig.run(Rig::outcome(ran.starts.at(0), true)).started(), seqs({2}));
+}
+
+TEST(Recover, FindsEveryMessageBeyondTheWindowInOrder) {
+  Rig rig(tiny());
+  for (int i = 0; i < 20; ++i) {
+    rig.publish(queued("q"));
+  }
+  rig.restart();
+  EXPECT_LE(rig.machine->in_memory(), 4U);
+
+  std::vector<std::uint64_t> order;
+  std::vector<StartAttempt> running = rig.run().starts;
+  for (int round = 0; round < 200 && !running.empty(); ++round) {
+    order.push_back(running.front().id.seq.value());
+    Ran ran = rig.run(Rig::outcome(running.front(), true));
+    if (ran.starts.empty()) {
+      ran = rig.run();  // the window was read on at the beginning of this batch
+    }
+    running = std::move(ran.starts);
+  }
+
+  ASSERT_EQ(order.size(), 20U);
+  EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
+  EXPECT_EQ(rig.counts().succeeded, 20U);
+  EXPECT_TRUE(rig.reader.lanes.empty());
+}
+
+TEST(Recover, KeepsAttemptsAndDueTimes) {
+  Rig rig;
+  const Ran ran = rig.run(Rig::publishing(message_to("http://a", {Millis{100}, Millis{100}})));
+  rig.run(Rig::outcome(ran.starts.at(0), false));
+  rig.restart();
+
+  rig.pass(Millis{99});
+  EXPECT_TRUE(rig.run().starts.empty());
+  rig.pass(Millis{1});
+  const Ran again = rig.run();
+
+  ASSERT_EQ(again.starts.size(), 1U);
+  EXPECT_EQ(again.starts[0].fence, (Fence{2, 2}));
+  EXPECT_EQ(again.starts[0].retried, 1U);
+}
+
+TEST(Recover, AQueueKeepsTheSlotOfWhatItHadBegun) {
+  Rig rig;
+  const Ran ran =
+      rig.run(Rig::publishing(queued("q", "", {Millis{100}})), Rig::publishing(queued("q")));
+  rig.run(Rig::outcome(ran.starts.at(0), false));
+  rig.restart();
+
+  EXPECT_TRUE(rig.run().starts.empty());
+  rig.pass(Millis{100});
+  EXPECT_EQ(rig.run().started(), seqs({1}));
+}
+
+TEST(Recover, DoesNotReuseTheNumberOfAPurgedMessage) {
+  Limits limits;
+  limits.retention_finished = Millis{1000};
+  limits.index_after = Millis{10};
+  Rig rig(limits);
+  const Ran ran = rig.run(Rig::publishing(message_to("http://a")));
+  rig.run(Rig::outcome(ran.starts.at(0), true));
+  for (int i = 0; i < 10; ++i) {
+    rig.pass(Millis{30'000});
+    rig.run();
+  }
+  ASSERT_TRUE(rig.reader.messages.empty());
+  rig.restart();
+
+  EXPECT_GT(rig.publish(message_to("http://a")).seq, ran.starts[0].id.seq);
+}
+
+TEST(Recover, TwiceInARowChangesNothingButTheEpoch) {
+  Rig rig(tiny());
+  for (int i = 0; i < 9; ++i) {
+    rig.publish(message_to("http://a"));
+  }
+  rig.restart();
+  const auto lanes = rig.reader.lanes;
+  const std::size_t in_memory = rig.machine->in_memory();
+  rig.restart();
+
+  EXPECT_EQ(rig.reader.lanes, lanes);
+  EXPECT_EQ(rig.machine->in_memory(), in_memory);
+}
+
+}  // namespace
+}  // namespace hk::core::testing
