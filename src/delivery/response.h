@@ -62,6 +62,10 @@ class ResponseReader {
   class Parser final : public boost::beast::http::basic_parser<false> {
    public:
     Parser(ResponseReader& owner, bool no_body);
+    /// The next bytes are the size line of a chunk.
+    [[nodiscard]] bool is_between_chunks() const {
+      return is_header_done() && chunked() && chunk_left_ == 0;
+    }
 
    private:
     using string_view = boost::beast::string_view;
@@ -73,14 +77,17 @@ class ResponseReader {
     void on_header_impl(ErrorCode& error) override;
     void on_body_init_impl(const boost::optional<std::uint64_t>&, ErrorCode& error) override;
     std::size_t on_body_impl(string_view body, ErrorCode& error) override;
-    void on_chunk_header_impl(std::uint64_t, string_view extensions, ErrorCode& error) override;
-    std::size_t on_chunk_body_impl(std::uint64_t, string_view body, ErrorCode& error) override;
+    void on_chunk_header_impl(std::uint64_t size, string_view extensions,
+                              ErrorCode& error) override;
+    std::size_t on_chunk_body_impl(std::uint64_t remain, string_view body,
+                                   ErrorCode& error) override;
     void on_finish_impl(ErrorCode& error) override;
 
     ResponseReader& owner_;
     int version_ = 11;
     bool has_length_ = false;
     bool has_encoding_ = false;
+    std::uint64_t chunk_left_ = 0;
   };
 
   Progress parse();

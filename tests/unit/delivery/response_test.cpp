@@ -45,6 +45,18 @@ TEST(ResponseReader, ReadsTheSameHoweverTheBytesAreCut) {
   }
 }
 
+TEST(ResponseReader, ReadsAnEmptyChunkedBodyHoweverItIsCut) {
+  const std::string answer = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n";
+  for (std::size_t size = 1; size <= answer.size(); ++size) {
+    SCOPED_TRACE(size);
+    ResponseReader reader({});
+    reader.begin(false);
+
+    ASSERT_EQ(feed(reader, answer, size), Progress::done) << reader.fault();
+    EXPECT_TRUE(reader.response().reusable);
+  }
+}
+
 TEST(ResponseReader, IsUsedForOneAnswerAfterAnother) {
   ResponseReader reader({});
   for (int i = 0; i < 3; ++i) {
