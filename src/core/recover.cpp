@@ -18,15 +18,21 @@ void Machine::recover(Reader& reader, Moment now) {
   meta_written_ = meta_;
   ++meta_.epoch;  // differs from what is stored, so that take() writes it
   meta_.time = std::max(meta_.time, now);
+  for (const Tenant& tenant : reader.tenants()) {
+    tenants_[tenant.id] = tenant;
+    // The stored time lags by meta_every: what happened after it is in the log, and a clock that
+    // was set back must not put later events before it.
+    for (const AppendEvents& last :
+         reader.events(tenant.id, Moment{}, never, std::nullopt, true, 1)) {
+      meta_.time = std::max(meta_.time, last.time);
+    }
+  }
   batch_number_ = static_cast<std::uint64_t>(meta_.epoch) << 32U;
   last_seq_ = reader.last_seq();
   // Purged messages leave no trace in the table; the mark remembers that their numbers were used.
   last_seq_ = std::max(last_seq_, meta_.indexed_up_to);
   batch_.begin(meta_.time, ++batch_number_, reader);
 
-  for (const Tenant& tenant : reader.tenants()) {
-    tenants_[tenant.id] = tenant;
-  }
   for (const auto& [tenant, counts] : reader.counters()) {
     HK_ASSERT(counts.conserved());
     counters_[tenant] = counts;

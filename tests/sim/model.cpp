@@ -126,19 +126,25 @@ std::vector<Expected> Model::apply(const Step& step) {
       }
     }
   }
+  if (!written_->events.empty()) {
+    undo_.push_back({batch_, [this, before = last_event_] { last_event_ = before; }});
+    last_event_ = time_;
+  }
   compare_written();
   return expected;
 }
 
 void Model::recover(const Step& step) {
-  time_ = std::min(time_, step.time);  // what was lost was also lost time
-  begin(step);
   require(step.written->meta.has_value(), "I7 fences rise", "recovery did not write its epoch");
+  const Moment opened = step.written->meta->time;
+  require(opened >= step.time && opened >= last_event_, "time",
+          "a restart took time back to before what had happened");
+  time_ = opened;
+  begin({step.batch, opened, step.ops, step.written});
   require(step.written->meta->epoch > epoch_, "I7 fences rise", "recovery reused an epoch");
   const std::uint32_t before = epoch_;
   undo_.push_back({batch_, [this, before] { epoch_ = before; }});
   epoch_ = step.written->meta->epoch;
-  require(step.written->meta->time == time_, "time", "recovery stored another time than its own");
   finish_leftover_cancels();
   compare_written();
 }

@@ -165,6 +165,7 @@ class Model {
   core::Seq last_seq_{};
   std::uint32_t epoch_ = 0;
   Moment time_{};
+  Moment last_event_{};  ///< no later event may have an earlier time, whatever the clocks do
 
   // Views of messages_, kept by update().
   std::map<core::LaneKey, LaneView> lanes_;

@@ -5,6 +5,7 @@
 #include "base/assert.h"
 #include "sim/scan.h"
 #include "sim/simulation.h"
+#include "store/verify.h"
 
 namespace hk::sim {
 
@@ -144,6 +145,9 @@ void Simulation::full_scan(const char* when) {
   ++outcome_.scans;
   const auto reader = store_.snapshot();
   scan_store(*reader, model_);
+  const auto report = store::verify(*reader);  // what `hikyaku verify` would say
+  require(report.has_value(), "verify", report ? "" : report.error().message);
+  require(report->ok(), "verify", report->problems.empty() ? "" : report->problems.front());
   const auto there = [this](core::Seq seq, std::uint64_t nonce) {
     return purged_.contains(seq) || !model_.lost({seq, nonce});
   };

@@ -99,10 +99,21 @@ class MemoryReader final : public Reader {
                                           std::size_t) override {
     return {letters.begin(), letters.end()};
   }
-  std::vector<AppendEvents> events(TenantId, Moment, Moment,
-                                   std::optional<std::pair<Moment, std::uint64_t>>, bool,
-                                   std::size_t) override {
-    return event_batches;
+  /// The cursor `after` is the edge's business and not used here.
+  std::vector<AppendEvents> events(TenantId tenant, Moment from, Moment to,
+                                   std::optional<std::pair<Moment, std::uint64_t>>,
+                                   bool latest_first, std::size_t limit) override {
+    std::vector<AppendEvents> out;
+    for (const AppendEvents& batch : event_batches) {
+      if (batch.tenant == tenant && batch.time >= from && batch.time <= to) {
+        out.push_back(batch);
+      }
+    }
+    if (latest_first) {
+      std::reverse(out.begin(), out.end());
+    }
+    out.resize(std::min(out.size(), limit));
+    return out;
   }
 
  private:

@@ -35,6 +35,20 @@ TEST(Recover, NeverRunsBackInTime) {
   EXPECT_GE(ran.starts.at(0).started_at, stored);
 }
 
+TEST(Recover, PutsNoEventBeforeOneThatIsInTheLog) {
+  Rig rig;
+  rig.pass(Millis{700});  // less than meta_every: the time of the last meta record lags behind
+  rig.publish(message_to("http://a"));
+  const Moment last = rig.reader.event_batches.back().time;
+  ASSERT_LT(rig.reader.meta_record->time, last);
+  rig.now -= Millis{600};
+
+  rig.restart();
+  rig.publish(message_to("http://a"));
+
+  EXPECT_GE(rig.reader.event_batches.back().time, last);
+}
+
 TEST(Recover, FindsMessagesThatHadNoIndexEntryYet) {
   Rig rig(tiny());
   rig.publish(message_to("http://a"));
