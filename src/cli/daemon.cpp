@@ -51,7 +51,6 @@ Result<void> Daemon::start() {
   engine_options.run_effects = [this](std::vector<core::Effect> effects) {
     run_effects(std::move(effects));
   };
-  engine_options.on_idle = [this] { store_->idle(); };
   engine_options.on_commit = [this](double seconds, std::uint64_t batches, std::uint64_t bytes) {
     metrics_.commit(seconds, batches, bytes);
   };

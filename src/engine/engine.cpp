@@ -12,7 +12,6 @@ namespace hk::engine {
 namespace {
 
 constexpr Millis wait_max{1000};  // a wall clock that leans makes a longer sleep inexact
-constexpr Millis idle_after{10};  // the burst is over
 const Error stopping{ErrorKind::unavailable, "the server is shutting down; try again in a moment"};
 
 }  // namespace
@@ -140,21 +139,11 @@ void Engine::run_core() {
 
 void Engine::run_sync() {
   std::uint64_t durable = store_.last_written();
-  bool idle_told = true;
   for (;;) {
     std::vector<Pending> pending;
     {
       std::unique_lock lock(sync_mutex_);
-      const auto filled = [this] { return !to_sync_.empty() || sync_closed_; };
-      if (!idle_told && !sync_filled_.wait_for(lock, idle_after, filled)) {
-        lock.unlock();
-        if (options_.on_idle) {
-          options_.on_idle();
-        }
-        idle_told = true;
-        continue;
-      }
-      sync_filled_.wait(lock, filled);
+      sync_filled_.wait(lock, [this] { return !to_sync_.empty() || sync_closed_; });
       pending.swap(to_sync_);
       if (pending.empty()) {
         return;
@@ -184,7 +173,6 @@ void Engine::run_sync() {
       if (options_.on_commit) {
         options_.on_commit(took.count(), pending.size(), bytes);
       }
-      idle_told = false;
     }
     release(pending);
     {

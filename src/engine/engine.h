@@ -45,8 +45,6 @@ struct EngineOptions {
   std::function<void(Error)> on_fatal{};
   /// Called after each sync: seconds it took, batches and bytes that it covered.
   std::function<void(double, std::uint64_t, std::uint64_t)> on_commit{};
-  /// Called on the sync thread when a burst is over.
-  std::function<void()> on_idle{};
 };
 
 class Engine final : public Submitter {

@@ -185,7 +185,6 @@ Result<BatchSeq> RocksDbStore::sync() {
     }
     covered = last_;
   }
-  witness_.begin();
   const rocksdb::Status status = database_->db().SyncWAL();
   if (!status.ok()) {
     return stop(to_error(status, "cannot sync the log"));

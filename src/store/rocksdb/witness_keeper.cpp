@@ -1,15 +1,9 @@
 #include "store/rocksdb/witness_keeper.h"
 
 namespace hk::store {
-namespace {
-
-constexpr std::chrono::milliseconds burst_end{10};
-
-}  // namespace
 
 WitnessKeeper::WitnessKeeper(WitnessFile file)
     : durable_(file.link()),
-      wanted_(file.link()),
       done_(file.link()),
       file_(std::move(file)),
       thread_([this] { run(); }) {}
@@ -23,38 +17,30 @@ WitnessKeeper::~WitnessKeeper() {
   thread_.join();
 }
 
-void WitnessKeeper::begin() {
+Result<void> WitnessKeeper::finish(const Link& durable) {
+  bool wake = false;
   {
     const std::scoped_lock lock(mutex_);
-    wanted_ = durable_;
-    if (wanted_.seq <= done_.seq) {
-      return;
+    if (error_) {
+      return std::unexpected(*error_);
+    }
+    durable_ = durable;
+    if (asleep_ && durable_.seq > done_.seq) {
+      next_write_ = std::chrono::steady_clock::now() + lag_max;
+      wake = true;
     }
   }
-  wake_.notify_one();
-}
-
-Result<void> WitnessKeeper::finish(const Link& durable) {
-  std::unique_lock lock(mutex_);
-  durable_ = durable;
-  last_group_ = std::chrono::steady_clock::now();
-  if (asleep_ && durable_.seq > done_.seq) {
-    wake_.notify_one();  // it keeps the 10 ms from here
+  if (wake) {
+    wake_.notify_one();
   }
-  return wait_for_written(lock);
+  return {};
 }
 
 Result<void> WitnessKeeper::level() {
   std::unique_lock lock(mutex_);
-  wanted_ = durable_;
-  if (wanted_.seq > done_.seq) {
-    wake_.notify_one();
-  }
-  return wait_for_written(lock);
-}
-
-Result<void> WitnessKeeper::wait_for_written(std::unique_lock<std::mutex>& lock) {
-  written_.wait(lock, [this] { return done_.seq >= wanted_.seq || error_; });
+  next_write_ = {};
+  wake_.notify_one();
+  written_.wait(lock, [this] { return done_.seq >= durable_.seq || error_; });
   if (error_) {
     return std::unexpected(*error_);
   }
@@ -69,8 +55,14 @@ BatchSeq WitnessKeeper::witnessed() {
 void WitnessKeeper::run() {
   std::unique_lock lock(mutex_);
   while (!stop_ && !error_) {
-    if (wanted_.seq > done_.seq) {
-      const Link link = wanted_;
+    if (durable_.seq <= done_.seq) {
+      asleep_ = true;
+      wake_.wait(lock);
+      asleep_ = false;
+    } else if (std::chrono::steady_clock::now() < next_write_) {
+      wake_.wait_until(lock, next_write_);
+    } else {
+      const Link link = durable_;
       lock.unlock();
       auto result = file_.write(link);
       lock.lock();
@@ -79,17 +71,8 @@ void WitnessKeeper::run() {
       } else {
         error_ = result.error();
       }
+      next_write_ = std::chrono::steady_clock::now() + lag_max;
       written_.notify_all();
-    } else if (durable_.seq > done_.seq) {
-      if (std::chrono::steady_clock::now() >= last_group_ + burst_end) {
-        wanted_ = durable_;
-      } else {
-        wake_.wait_until(lock, last_group_ + burst_end);
-      }
-    } else {
-      asleep_ = true;
-      wake_.wait(lock);
-      asleep_ = false;
     }
   }
 }

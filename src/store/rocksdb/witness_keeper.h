@@ -1,7 +1,7 @@
-/// Writes the witness beside the log's sync: while group n is being synced, the witness of group
-/// n-1 is written by a thread of ours, so that it adds no latency and lags one group. 10 ms after
-/// the last group of a burst it is brought level. begin(), finish() and level() are called by the
-/// sync thread.
+/// Writes the witness from a thread of its own, so that an acknowledgement never waits for it:
+/// while there is something durable that it does not name yet, it is written every few
+/// milliseconds. A witness per group would double the syncs of the disk and name hardly more.
+/// finish() and level() are called by the sync thread.
 #pragma once
 
 #include <chrono>
@@ -16,12 +16,13 @@ namespace hk::store {
 
 class WitnessKeeper {
  public:
+  /// How long a durable batch may go unwitnessed, the write itself not counted.
+  static constexpr std::chrono::milliseconds lag_max{5};
+
   explicit WitnessKeeper(WitnessFile file);
   ~WitnessKeeper();  ///< what is written is written; call level() before for the rest
 
-  /// A sync starts: the witness of everything durable so far is written meanwhile.
-  void begin();
-  /// The sync returned and covers `durable`: waits for the write that begin() asked for.
+  /// A sync returned and covers `durable`. The error, if any, of an earlier write.
   Result<void> finish(const Link& durable);
   /// Waits until everything durable is witnessed.
   Result<void> level();
@@ -30,16 +31,14 @@ class WitnessKeeper {
 
  private:
   void run();
-  Result<void> wait_for_written(std::unique_lock<std::mutex>& lock);
 
   std::mutex mutex_;
   std::condition_variable wake_;     ///< of the thread
   std::condition_variable written_;  ///< of who waits for it
   // Protected by mutex_.
   Link durable_;
-  Link wanted_;
   Link done_;
-  std::chrono::steady_clock::time_point last_group_{};
+  std::chrono::steady_clock::time_point next_write_{};
   std::optional<Error> error_;
   bool asleep_ = false;  ///< the thread waits without a deadline
   bool stop_ = false;
