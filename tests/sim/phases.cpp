@@ -67,6 +67,7 @@ Outcome Simulation::run() {
             [this] { return model_.tenants().size() == config_.tenants && unsynced_.empty(); });
   HK_ASSERT(model_.tenants().size() == config_.tenants && durable_ > 0);
   faults_ = true;
+  under_way_ = true;
 
   plan_clients();
   plan_faults();

@@ -102,14 +102,14 @@ void Simulation::run_batch() {
 
   Pending pending{written->batch, std::move(ops), std::move(written->replies),
                   std::move(written->effects)};
-  if (options_.plants.effects_before_durable) {
+  if (under_way_ && options_.plants.effects_before_durable) {
     for (const core::Effect& effect : std::exchange(pending.effects, {})) {
       if (const auto* start = std::get_if<core::StartAttempt>(&effect)) {
         send(*start, pending.batch);
       }
     }
   }
-  if (options_.plants.ack_before_sync) {
+  if (under_way_ && options_.plants.ack_before_sync) {
     for (std::size_t i = 0; i < pending.ops.size(); ++i) {
       answered(pending.ops[i], pending.replies[i], pending.batch);
     }
@@ -151,7 +151,7 @@ void Simulation::finish_sync(std::uint64_t life) {
   HK_ASSERT(syncing_ > 0 && syncing_ <= unsynced_.size());
   const store::BatchSeq covered = unsynced_[syncing_ - 1].batch;
   if (covered > durable_) {
-    if (!sync_done_early_ && !options_.plants.unsynced_batches_forgotten) {
+    if (!sync_done_early_ && !(under_way_ && options_.plants.unsynced_batches_forgotten)) {
       if (faults_ && chance(config_.fail_sync)) {
         store_.fail_next_sync();
       }

@@ -63,6 +63,8 @@ class Simulation {
   /// Throws Violation.
   Outcome run();
   [[nodiscard]] const Trace& trace() const { return trace_; }
+  /// Tenants are there and clients have begun: what fails before is the simulator's own fault.
+  [[nodiscard]] bool under_way() const { return under_way_; }
 
  private:
   /// A batch that is written and not yet released.
@@ -153,6 +155,7 @@ class Simulation {
   Moment wake_planned_{never};
   Millis clock_offset_{0};
 
+  bool under_way_ = false;
   bool faults_ = true;
   bool publishing_ = true;
   std::uint64_t ops_made_ = 0;
