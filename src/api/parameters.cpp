@@ -59,6 +59,10 @@ Result<void> Parameters::add_json(std::string_view body) {
       continue;
     }
     if (const boost::json::array* const many = member.value().if_array()) {
+      if (many->empty()) {
+        pairs_.emplace_back(name,
+                            std::string{});  // given, and nothing chosen: not the same as absent
+      }
       for (const boost::json::value& one : *many) {
         std::optional<std::string> text = scalar_text(one);
         if (!text) {

@@ -71,6 +71,13 @@ Result<void> Daemon::start() {
       ::_exit(exit_store);
     }).detach();
   };
+  engine_options.on_outcomes = [this](const engine::Outcomes& outcomes) {
+    for (const Millis after : outcomes.delivered_after) {
+      metrics_.delivered(std::chrono::duration<double>(after).count());
+    }
+    for (std::uint64_t i = 0; i < outcomes.retried; ++i) metrics_.retried();
+    for (std::uint64_t i = 0; i < outcomes.dead_lettered; ++i) metrics_.dead_lettered();
+  };
   engine_ = std::make_unique<engine::Engine>(std::move(engine_options), *store_, clock_, rng_);
   make_service();
   if (auto done = listen(); !done) return done;
@@ -89,6 +96,9 @@ Result<void> Daemon::open_store() {
   rocks.path = options_.data;
   rocks.block_cache_bytes = options_.block_cache_bytes;
   rocks.write_buffer_bytes = options_.write_buffer_bytes;
+  if (options_.accept_loss_after != 0) {
+    rocks.accept_loss_after = options_.accept_loss_after;
+  }
   rocks.hold_unsynced = options_.storage_fault == "hold-unsynced";
   auto store = store::open_rocksdb(rocks);
   if (!store) return std::unexpected(store.error());

@@ -187,6 +187,9 @@ void Engine::release(std::vector<Pending>& done) {
   std::vector<core::Effect> effects;
   for (Pending& one : done) {
     answer(one.written.answered, std::move(one.written.replies));
+    if (options_.on_outcomes) {
+      options_.on_outcomes(one.written.outcomes);
+    }
     if (effects.empty()) {
       effects = std::move(one.written.effects);
     } else {

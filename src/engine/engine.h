@@ -43,6 +43,8 @@ struct EngineOptions {
   std::function<void(std::vector<core::Effect>)> run_effects{};
   /// Called once, on its own thread's last breath; must not return to normal service.
   std::function<void(Error)> on_fatal{};
+  /// Called on the sync thread with what a durable batch settled.
+  std::function<void(const Outcomes&)> on_outcomes{};
   /// Called after each sync: seconds it took, batches and bytes that it covered.
   std::function<void(double, std::uint64_t, std::uint64_t)> on_commit{};
 };

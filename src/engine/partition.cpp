@@ -143,6 +143,20 @@ Result<Partition::Written> Partition::run(Moment now, std::vector<Submission>& c
   return written;
 }
 
+void Partition::note(const core::PutState& put, Outcomes& outcomes) {
+  const core::MessageState& state = put.state;
+  if (state.status == core::Status::succeeded) {
+    if (const auto message = reader_->cache.get(put.seq)) {
+      outcomes.delivered_after.push_back(state.finished_at - message->created_at);
+    }
+  } else if (state.status == core::Status::failed) {
+    outcomes.dead_lettered += state.in_dlq ? 1 : 0;  // leaving the queue is written the same way
+  } else if (state.status == core::Status::pending && state.attempts > 0 &&
+             !state.cancel_requested) {
+    ++outcomes.retried;
+  }
+}
+
 Result<void> Partition::write(core::Batch::Output& output, Written& written) {
   written.mutations = output.mutations.size();
   if (!output.mutations.empty()) {
@@ -162,9 +176,11 @@ Result<void> Partition::write(core::Batch::Output& output, Written& written) {
     for (core::Mutation& mutation : output.mutations) {
       if (auto* put = std::get_if<core::PutMessage>(&mutation)) {
         reader_->cache.put(std::move(put->message));
-      } else if (const auto* state = std::get_if<core::PutState>(&mutation);
-                 state != nullptr && core::is_final(state->state.status)) {
-        reader_->cache.erase(state->seq);
+      } else if (const auto* state = std::get_if<core::PutState>(&mutation)) {
+        note(*state, written.outcomes);
+        if (core::is_final(state->state.status)) {
+          reader_->cache.erase(state->seq);
+        }
       } else if (const auto* purged = std::get_if<core::PurgeMessage>(&mutation)) {
         // Reading a finished message had brought it back: without its state it would look pending.
         reader_->cache.erase(purged->seq);

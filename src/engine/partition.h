@@ -18,6 +18,13 @@ class Store;
 
 namespace hk::engine {
 
+/// What a batch settled, for the metrics.
+struct Outcomes {
+  std::vector<Millis> delivered_after{};  ///< since acceptance, of each message that was delivered
+  std::uint64_t retried = 0;              ///< retries planned
+  std::uint64_t dead_lettered = 0;
+};
+
 class Partition {
  public:
   Partition(const core::Limits& limits, store::Store& store, Rng& rng, std::size_t cache_bytes);
@@ -35,6 +42,7 @@ class Partition {
     std::vector<Submission> answered{};  ///< the commands, spent
     std::vector<core::Reply> replies{};  ///< one for each of `answered`
     std::vector<core::Effect> effects{};
+    Outcomes outcomes{};
     std::size_t mutations = 0;
     std::size_t bytes = 0;
   };
@@ -50,6 +58,7 @@ class Partition {
  private:
   class BatchReader;
   Result<void> write(core::Batch::Output& output, Written& written);
+  void note(const core::PutState& put, Outcomes& outcomes);
 
   store::Store& store_;
   std::unique_ptr<BatchReader> reader_;

@@ -57,7 +57,8 @@ struct Entry {
   friend bool operator==(const Entry&, const Entry&) = default;
 };
 
-/// A consistent view. Usable from any thread, also while the store goes on; must not outlive the store.
+/// A consistent view. Usable from any thread, also while the store goes on; must not outlive the
+/// store.
 class Reader {
  public:
   Reader() = default;

@@ -85,6 +85,10 @@ Result<DataDir> DataDir::open(const std::string& path, bool create) {
     }
     return DataDir(path, std::move(lock));
   }
+  if (!create) {
+    return fail(ErrorKind::not_found,
+                path + " is not a data directory: it has no file " + format_file);
+  }
   const auto files = list_directory(path);
   if (!files) {
     return std::unexpected(files.error());

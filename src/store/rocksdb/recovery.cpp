@@ -35,8 +35,8 @@ std::unexpected<Error> refuse(const DataDir& dir, const Link& witnessed, const L
           std::to_string(recovered.seq) + " (chain " + short_hex(recovered.hash) +
           "). Keep a copy of the directory, check the disk and who has touched its files (*.log, "
           "*.sst, MANIFEST-*), and restore the last backup or the missing files. To go on without "
-          "what is missing, accept the loss after batch " +
-          std::to_string(recovered.seq) + " explicitly.");
+          "what is missing, start once with --accept-loss-after " +
+          std::to_string(recovered.seq) + ".");
 }
 
 }  // namespace

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "observe/metrics.h"
 #include "api/service.h"
 #include "fakes.h"
+#include "observe/metrics.h"
 #include "security/credentials.h"
 
 namespace hk::api::testing {
