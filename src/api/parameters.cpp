@@ -108,6 +108,10 @@ std::vector<std::string> Parameters::all(std::string_view name) const {
   return values;
 }
 
+bool Parameters::given(std::string_view name) const {
+  return std::ranges::any_of(pairs_, [name](const auto& pair) { return pair.first == name; });
+}
+
 std::vector<std::string> Parameters::whole(std::string_view name) const {
   std::vector<std::string> values;
   for (const auto& [given, text] : pairs_) {

@@ -27,6 +27,8 @@ class Parameters {
   /// invalid_argument: names the first parameter that is not one of these.
   [[nodiscard]] Result<void> only(std::span<const std::string_view> names) const;
 
+  /// Also with an empty value, or an empty array: that is not the same as leaving it out.
+  [[nodiscard]] bool given(std::string_view name) const;
   /// Every value given, those between commas apart.
   [[nodiscard]] std::vector<std::string> all(std::string_view name) const;
   /// Every value as it was given.

@@ -52,8 +52,7 @@ Result<DeadLetterQuery> understand(core::TenantId tenant, const Parameters& para
   for (std::string& id : parameters.all("dlqId")) {
     query.ids.push_back(std::move(id));
   }
-  const bool ids_given = !parameters.whole("dlqIds").empty() || !parameters.whole("dlqId").empty();
-  if (ids_given && query.ids.empty()) {
+  if ((parameters.given("dlqIds") || parameters.given("dlqId")) && query.ids.empty()) {
     return fail(
         ErrorKind::invalid_argument,
         "dlqIds is empty: name at least one dead letter, or leave it out to select by filter");
