@@ -33,8 +33,9 @@ void Attempt::begin() {
   timeout_ = start_.message->timeout > Millis{0} ? start_.message->timeout
                                                  : means_.options.timeout_default;
   if (start_.lease_until != Moment{}) {
-    // Once the lease has run out somebody else may send the message: nothing leaves after that.
-    timeout_ = std::min(timeout_, start_.lease_until - wall_now());
+    // Both are partition time. The wall clock has no say here: when it is set forward, attempts
+    // must not fail for it.
+    timeout_ = std::min(timeout_, start_.lease_until - start_.started_at);
     if (timeout_ <= Millis{0}) {
       end_failed(AttemptResult::timeout, "not sent: the lease had run out");
       return;

@@ -152,6 +152,19 @@ TEST(Dispatcher, DoesNotSendOnceTheLeaseHasRunOut) {
   EXPECT_EQ(receiver.connections(), 0);
 }
 
+TEST(Dispatcher, AWallClockSetForwardDoesNotFailAttempts) {
+  Receiver receiver(answer_every_request);
+  World world;
+  auto start = attempt_to(receiver.url());
+  start.started_at -=
+      std::chrono::hours(24);  // partition time, as the wall clock has left it behind
+  start.lease_until = start.started_at + std::chrono::seconds(30);
+
+  const auto report = world.deliver(std::move(start));
+
+  EXPECT_TRUE(report.delivered) << report.attempt.error;
+}
+
 TEST(Dispatcher, AHungReceiverHoldsUpNobodyElse) {
   Receiver hung([](Socket& socket) { (void)socket.wait_for_close(); });
   Receiver good(answer_every_request);
