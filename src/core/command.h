@@ -21,6 +21,8 @@ struct Publish {
   Millis dedup_window{600'000};
   /// Settings that come with a message of that flow key; pinned parts are left alone.
   std::optional<FlowKey> flow{};
+  /// Not due before it has passed since acceptance, on the core's own clock.
+  Millis delay{};
 };
 
 /// How a push attempt ended, as delivery/ saw it. Refused when its lease is no longer the current

@@ -7,7 +7,9 @@ namespace hk::sim {
 core::Command to_command(const Op& op) {
   switch (op.kind) {
     case Op::Kind::publish:
-      return core::Publish{std::make_unique<core::Message>(*op.message), op.dedup_window, op.flow};
+      return core::Publish{.message = std::make_unique<core::Message>(*op.message),
+                           .dedup_window = op.dedup_window,
+                           .flow = op.flow};
     case Op::Kind::complete:
       return core::CompleteAttempt{
           .id = op.id,

@@ -63,7 +63,7 @@ Result<core::Publish> read_publish(const Services& services, Call& call, std::st
   message.trace = read_trace(call.request, call.batcher.rng());
   message.caller_ip = std::move(call.request.peer);
   Result<void> read = read_publish_options(services.options, services.now(), call.request.fields,
-                                           std::move(destination->options), message, command.flow);
+                                           std::move(destination->options), command);
   if (!read) {
     return std::unexpected(std::move(read.error()));
   }

@@ -61,14 +61,14 @@ Result<void> read_method(const Given& given, core::Message& message) {
 }
 
 Result<void> read_times(const Options& options, Moment now, const Given& given,
-                        core::Message& message) {
-  // Without either it stays 0: at once, whatever the partition's clock says.
+                        core::Publish& command) {
+  core::Message& message = *command.message;
   if (std::string* const value = given[Option::delay]) {
     const Result<Millis> delay = parse_duration(*value);
     if (!delay) {
       return refused(Option::delay, delay.error().message);
     }
-    message.not_before = now + *delay;
+    command.delay = *delay;  // the core counts it from the acceptance
   }
   if (std::string* const value = given[Option::not_before]) {
     const std::optional<std::uint64_t> seconds = parse_unsigned(*value);
@@ -77,6 +77,7 @@ Result<void> read_times(const Options& options, Moment now, const Given& given,
       return refused(Option::not_before, "\"" + *value + "\" is not a time in Unix seconds");
     }
     message.not_before = moment_from_ms(static_cast<std::int64_t>(*seconds) * 1000);
+    command.delay = Millis{0};
   }
   for (const Option option : {Option::not_before, Option::delay}) {
     if (given[option] == nullptr) {
@@ -86,7 +87,8 @@ Result<void> read_times(const Options& options, Moment now, const Given& given,
       return refused(option,
                      "a message in a queue cannot be delayed: its order is that of acceptance");
     }
-    if (options.delay_max && message.not_before > now + *options.delay_max) {
+    if (options.delay_max &&
+        std::max(command.delay, message.not_before - now) > *options.delay_max) {
       return refused(option, "further away than this server allows (" +
                                  std::to_string(options.delay_max->count() / 1000) + " s)");
     }
@@ -223,7 +225,8 @@ Result<bool> wants_all_headers(const Given& given) {
 
 Result<void> read_publish_options(const Options& options, Moment now,
                                   std::vector<http::Field>& fields, QueryOptions&& query,
-                                  core::Message& message, std::optional<core::FlowKey>& flow) {
+                                  core::Publish& command) {
+  core::Message& message = *command.message;
   Given given;
   if (auto ok = collect_fields(fields, given); !ok) {
     return ok;
@@ -251,13 +254,13 @@ Result<void> read_publish_options(const Options& options, Moment now,
   if (auto ok = read_rest(given, message); !ok) {
     return ok;
   }
-  if (auto ok = read_times(options, now, given, message); !ok) {
+  if (auto ok = read_times(options, now, given, command); !ok) {
     return ok;
   }
   if (auto ok = read_retries(options, given, message); !ok) {
     return ok;
   }
-  if (auto ok = read_flow(given, message, flow); !ok) {
+  if (auto ok = read_flow(given, message, command.flow); !ok) {
     return ok;
   }
   return read_dedup(given, message);

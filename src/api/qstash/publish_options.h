@@ -19,12 +19,12 @@ namespace hk::api::qstash {
 using QueryOptions = std::vector<std::pair<std::string, std::string>>;
 
 /// Fills in what headers and query say: method, headers, retry, timeout, times, labels, dedup,
-/// flow, redaction, queue. REQUIRES: message.tenant, url and body are set; message.queue if it is
-/// an enqueue. Takes values out of `fields`. invalid_argument names the header at fault and says
-/// what is right.
+/// flow, redaction, queue. REQUIRES: tenant, url and body of command.message are set; its queue if
+/// it is an enqueue. Takes values out of `fields`. invalid_argument names the header at fault and
+/// says what is right.
 Result<void> read_publish_options(const Options& options, Moment now,
                                   std::vector<http::Field>& fields, QueryOptions&& query,
-                                  core::Message& message, std::optional<core::FlowKey>& flow);
+                                  core::Publish& command);
 
 /// Does this header or (without the prefix) query name set an option of a message?
 bool is_option_header(std::string_view name);

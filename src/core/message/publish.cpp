@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "base/assert.h"
 #include "base/sometimes.h"
 #include "core/machine.h"
@@ -20,6 +22,9 @@ Reply Machine::decide(Publish command) {
     if (auto parsed = parse_expression(expression->text); !parsed) {
       return std::unexpected(parsed.error());
     }
+  }
+  if (command.delay > Millis{0}) {
+    message.not_before = std::max(message.not_before, batch_.now() + command.delay);
   }
   if (!message.queue.empty() && message.not_before > batch_.now()) {
     return fail(

@@ -29,11 +29,17 @@ Options test_options() {
 Read read(std::vector<http::Field> fields, QueryOptions query = {}, std::string queue = {},
           const Options& options = test_options()) {
   Read out;
-  out.message.tenant = core::TenantId{1};
-  out.message.url = "https://h/x";
-  out.message.body = "body";
-  out.message.queue = std::move(queue);
-  out.result = read_publish_options(options, now, fields, std::move(query), out.message, out.flow);
+  core::Publish command{.message = std::make_unique<core::Message>()};
+  command.message->tenant = core::TenantId{1};
+  command.message->url = "https://h/x";
+  command.message->body = "body";
+  command.message->queue = std::move(queue);
+  out.result = read_publish_options(options, now, fields, std::move(query), command);
+  out.message = std::move(*command.message);
+  out.flow = std::move(command.flow);
+  if (command.delay > Millis{0}) {  // as the core does it
+    out.message.not_before = std::max(out.message.not_before, now + command.delay);
+  }
   return out;
 }
 
@@ -237,12 +243,11 @@ TEST(PublishOptions, ForwardedHeadersAreCheckedAndBounded) {
 
 TEST(PublishOptions, ADedupIdIsBoundToItsDestination) {
   const auto id = [](std::string url) {
-    core::Message message;
-    message.url = std::move(url);
-    std::optional<core::FlowKey> flow;
+    core::Publish command{.message = std::make_unique<core::Message>()};
+    command.message->url = std::move(url);
     std::vector<http::Field> fields = {{"Upstash-Deduplication-Id", "x"}};
-    EXPECT_TRUE(read_publish_options(test_options(), now, fields, {}, message, flow));
-    return message.dedup_id;
+    EXPECT_TRUE(read_publish_options(test_options(), now, fields, {}, command));
+    return command.message->dedup_id;
   };
 
   EXPECT_EQ(id("https://a"), id("https://a"));

@@ -51,6 +51,19 @@ TEST(Publish, StoresAndStartsInOneBatch) {
   EXPECT_EQ(rig.counts().pending, 1U);
 }
 
+TEST(Publish, CountsADelayFromTheAcceptance) {
+  Rig rig;
+  Publish command{.message = std::make_unique<Message>(message_to("http://a")),
+                  .delay = Millis{100}};
+
+  const Ran ran = rig.run(std::move(command));
+
+  EXPECT_TRUE(ran.starts.empty());
+  const auto stored = rig.reader.message(ran.only<Published>().id.seq);
+  ASSERT_NE(stored, nullptr);
+  EXPECT_EQ(stored->not_before, stored->created_at + Millis{100});
+}
+
 TEST(Publish, WaitsForItsTime) {
   Rig rig;
   Message message = message_to("http://a");
