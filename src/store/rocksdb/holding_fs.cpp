@@ -166,7 +166,7 @@ class HoldingFs final : public rocksdb::FileSystemWrapper {
     }
     drop_held(name, options.io_options, dbg);
     auto pending = std::make_shared<Pending>();
-    names_[name] = held;
+    names_[name] = {held, ++order_};
     pending_[name] = pending;
     *result = std::make_unique<HeldFile>(std::move(file), std::move(pending));
     return IOStatus::OK();
@@ -192,6 +192,7 @@ class HoldingFs final : public rocksdb::FileSystemWrapper {
       *result = std::make_unique<FrozenSequential>(std::move(content));
       return status;
     }
+    const std::scoped_lock lock(mutex_);  // its name must not change before it is opened
     return target()->NewSequentialFile(where(f), options, result, dbg);
   }
   IOStatus NewRandomAccessFile(const std::string& f, const FileOptions& options,
@@ -203,6 +204,7 @@ class HoldingFs final : public rocksdb::FileSystemWrapper {
       *result = std::make_unique<FrozenRandomAccess>(std::move(content));
       return status;
     }
+    const std::scoped_lock lock(mutex_);  // its name must not change before it is opened
     return target()->NewRandomAccessFile(where(f), options, result, dbg);
   }
 
@@ -211,6 +213,7 @@ class HoldingFs final : public rocksdb::FileSystemWrapper {
 
   IOStatus FileExists(const std::string& f, const IOOptions& options,
                       IODebugContext* dbg) override {
+    const std::scoped_lock lock(mutex_);
     return target()->FileExists(where(f), options, dbg);
   }
   IOStatus GetChildren(const std::string& dir, const IOOptions& options,
@@ -231,10 +234,10 @@ class HoldingFs final : public rocksdb::FileSystemWrapper {
   }
   IOStatus GetFileSize(const std::string& f, const IOOptions& options, std::uint64_t* size,
                        IODebugContext* dbg) override {
+    const std::scoped_lock lock(mutex_);
     if (IOStatus status = target()->GetFileSize(where(f), options, size, dbg); !status.ok()) {
       return status;
     }
-    const std::scoped_lock lock(mutex_);
     if (const auto found = pending_.find(normal(f)); found != pending_.end()) {
       const std::scoped_lock pending_lock(found->second->mutex);
       *size += found->second->bytes.size();
@@ -243,6 +246,7 @@ class HoldingFs final : public rocksdb::FileSystemWrapper {
   }
   IOStatus GetFileModificationTime(const std::string& f, const IOOptions& options,
                                    std::uint64_t* time, IODebugContext* dbg) override {
+    const std::scoped_lock lock(mutex_);
     return target()->GetFileModificationTime(where(f), options, time, dbg);
   }
   IOStatus DeleteFile(const std::string& f, const IOOptions& options,
@@ -267,7 +271,7 @@ class HoldingFs final : public rocksdb::FileSystemWrapper {
     if (held.empty()) {
       return target()->RenameFile(from, to, options, dbg);
     }
-    names_[to] = held.mapped();
+    names_[to] = {held.mapped().path, ++order_};
     if (const auto pending = pending_.extract(from); !pending.empty()) {
       pending_[to] = pending.mapped();
     }
@@ -275,31 +279,37 @@ class HoldingFs final : public rocksdb::FileSystemWrapper {
   }
   IOStatus LinkFile(const std::string& s, const std::string& t, const IOOptions& options,
                     IODebugContext* dbg) override {
+    const std::scoped_lock lock(mutex_);
     return target()->LinkFile(where(s), t, options, dbg);
   }
 
   /// What a sync of the directory makes durable: the names of its files.
   IOStatus settle(const std::string& directory, const IOOptions& options, IODebugContext* dbg) {
     const std::scoped_lock lock(mutex_);
-    for (auto name = names_.begin(); name != names_.end();) {
-      if (directory_of(name->first) != directory) {
-        ++name;
-        continue;
+    // In the order in which they were given: a kill in between leaves a state that a real directory
+    // can be in too, such as MANIFEST without the CURRENT that names it, but never the other way
+    // round.
+    std::map<std::uint64_t, std::string> in_order;
+    for (const auto& [name, held] : names_) {
+      if (directory_of(name) == directory) {
+        in_order.emplace(held.order, name);
       }
-      if (IOStatus moved = target()->RenameFile(name->second, name->first, options, dbg);
+    }
+    for (const auto& [order, name] : in_order) {
+      const auto held = names_.extract(name);
+      if (IOStatus moved = target()->RenameFile(held.mapped().path, name, options, dbg);
           !moved.ok()) {
         return moved;
       }
-      name = names_.erase(name);
     }
     return IOStatus::OK();
   }
 
  private:
+  /// REQUIRES: mutex_ is held.
   std::string where(const std::string& f) {
-    const std::scoped_lock lock(mutex_);
     const auto found = names_.find(normal(f));
-    return found == names_.end() ? f : found->second;
+    return found == names_.end() ? f : found->second.path;
   }
   /// REQUIRES: mutex_ is held.
   bool drop_held(const std::string& name, const IOOptions& options, IODebugContext* dbg) {
@@ -307,7 +317,7 @@ class HoldingFs final : public rocksdb::FileSystemWrapper {
     if (held.empty()) {
       return false;
     }
-    target()->DeleteFile(held.mapped(), options, dbg).PermitUncheckedError();
+    target()->DeleteFile(held.mapped().path, options, dbg).PermitUncheckedError();
     return true;
   }
   /// first: the file has pending bytes, and `content` is all of it.
@@ -323,7 +333,7 @@ class HoldingFs final : public rocksdb::FileSystemWrapper {
       return {false, IOStatus::OK()};
     }
     const auto held = names_.find(name);
-    const std::string& path = held == names_.end() ? name : held->second;
+    const std::string& path = held == names_.end() ? name : held->second.path;
     std::uint64_t size = 0;
     std::unique_ptr<FSSequentialFile> file;
     if (IOStatus status = target()->GetFileSize(path, options.io_options, &size, dbg);
@@ -342,7 +352,12 @@ class HoldingFs final : public rocksdb::FileSystemWrapper {
   }
 
   std::mutex mutex_;
-  std::map<std::string, std::string> names_;  ///< name -> where it is until its directory is synced
+  struct Held {
+    std::string path{};       ///< where it is until its directory is synced
+    std::uint64_t order = 0;  ///< when it got its name
+  };
+  std::map<std::string, Held> names_;
+  std::uint64_t order_ = 0;
   std::map<std::string, std::shared_ptr<Pending>> pending_;
   std::uint64_t next_ = 0;
 };
