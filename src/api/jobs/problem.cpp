@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "api/error_fields.h"
 #include "api/json.h"
 #include "observe/log.h"
 
@@ -44,15 +45,7 @@ http::Response problem(const Error& error) {
     return problem(status, "the server could not do this; its log says why");
   }
   http::Response response = problem(status, error.message);
-  if (error.kind == ErrorKind::unavailable || error.kind == ErrorKind::limit_exceeded) {
-    response.fields.push_back({"Retry-After", "1"});
-  }
-  if (error.kind == ErrorKind::unknown_outcome) {
-    response.fields.push_back({"Hikyaku-Outcome", "unknown"});
-  }
-  if (error.kind == ErrorKind::unauthenticated) {
-    response.fields.push_back({"WWW-Authenticate", "Bearer"});
-  }
+  add_error_fields(response, error.kind);
   return response;
 }
 

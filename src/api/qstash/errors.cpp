@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "api/error_fields.h"
 #include "api/json.h"
 #include "observe/log.h"
 
@@ -39,15 +40,7 @@ http::Response error_response(const Error& error) {
     return error_response(status, "the server could not do this; its log says why");
   }
   http::Response response = error_response(status, error.message);
-  if (error.kind == ErrorKind::unavailable || error.kind == ErrorKind::limit_exceeded) {
-    response.fields.push_back({"Retry-After", "1"});
-  }
-  if (error.kind == ErrorKind::unknown_outcome) {
-    response.fields.push_back({"Hikyaku-Outcome", "unknown"});
-  }
-  if (error.kind == ErrorKind::unauthenticated) {
-    response.fields.push_back({"WWW-Authenticate", "Bearer"});
-  }
+  add_error_fields(response, error.kind);
   return response;
 }
 
