@@ -126,13 +126,13 @@ class Timing(Case):
         shown = self.server.get(f"/v2/messages/{message_id}").json()
         self.assertGreaterEqual(shown["notBefore"], shown["createdAt"] + 2000)
         self.assertEqual(self.server.states(message_id), ["CREATED"])
-        self.assertGreaterEqual(self.receiver.wait(path)[0].at, before + 2)
+        self.assert_not_early(self.receiver.wait(path)[0].at, before + 2)
 
     def test_not_before_is_in_seconds_and_wins_over_the_delay(self):
         path, url = self.hook()
         due = int(time.time()) + 2
         self.server.publish_id(url, b"x", Upstash_Not_Before=due, Upstash_Delay="1h")
-        self.assertGreaterEqual(self.receiver.wait(path)[0].at, due)
+        self.assert_not_early(self.receiver.wait(path)[0].at, due)
 
     def test_a_moment_in_the_past_means_now(self):
         path, url = self.hook()
@@ -311,7 +311,7 @@ class Jobs(Case):
         self.assertTrue(first["error"])
         self.assertEqual((second["number"], second["status_code"]), (2, 200))
         self.assertNotIn("error", second)
-        self.assertGreaterEqual(second["latency_ms"], 200)
+        self.assert_not_early(second["latency_ms"] / 1000, 0.2)
         self.assertGreaterEqual(second["started_at"], first["ended_at"])
         sent = [SPAN.match(r.headers["traceparent"]) for r in self.receiver.at(path)]
         self.assertEqual([s[1] for s in sent], [trace, trace])
