@@ -7,19 +7,19 @@ namespace hk::core {
 namespace {
 
 TEST(MessageIdText, ComesBackAsItWent) {
-  rc::check([](std::uint64_t seq, std::uint64_t nonce) {
+  EXPECT_TRUE(rc::check([](std::uint64_t seq, std::uint64_t nonce) {
     RC_PRE(seq != 0);
     const MessageId id{Seq{seq}, nonce};
 
     RC_ASSERT(parse_message_id(to_text(id)) == id);
-  });
+  }));
 }
 
 TEST(MessageIdText, SortsAsTheIdsDo) {
-  rc::check([](std::uint64_t a, std::uint64_t b) {
+  EXPECT_TRUE(rc::check([](std::uint64_t a, std::uint64_t b) {
     RC_PRE(a != 0 && b != 0);
     RC_ASSERT((to_text({Seq{a}, 5}) < to_text({Seq{b}, 5})) == (a < b));
-  });
+  }));
 }
 
 TEST(MessageIdText, HasOneLengthAndAPrefix) {
