@@ -1,0 +1,142 @@
+// The binary, started with `serve` on a free port and a data directory of its own.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, openSync, readFileSync, rmSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import http from "node:http";
+import net from "node:net";
+import os from "node:os";
+import path from "node:path";
+
+// The credentials of --dev are public by design.
+export const DEV_TOKEN = "eyJVc2VySUQiOiJkZWZhdWx0VXNlciIsIlBhc3N3b3JkIjoiZGVmYXVsdFBhc3N3b3JkIn0=";
+export const DEV_KEYS = { current: "sig_7kYjw48mhY7kAjqNGcy6cr29RJ6r", next: "sig_5ZB6DVzB1wjE8S6rZ7eenA8Pdnhs" };
+
+// Deadlines are generous: a slow machine must not fail a test, only a missing event may.
+export const PATIENCE_MS = Number(process.env.HIKYAKU_E2E_PATIENCE ?? "20") * 1000;
+
+/** The first true value that `condition` gives; an error that shows `what` when none comes in time. */
+export async function waitFor(condition, what, patience = PATIENCE_MS) {
+  const deadline = Date.now() + patience;
+  for (;;) {
+    const value = await condition();
+    if (value) return value;
+    if (Date.now() > deadline)
+      throw new Error(`waited in vain for ${typeof what === "function" ? await what() : what}`);
+    await new Promise((resolve) => setTimeout(resolve, 15));
+  }
+}
+
+async function freePort() {
+  const probe = net.createServer().listen(0, "127.0.0.1");
+  await once(probe, "listening");
+  const { port } = probe.address();
+  probe.close();
+  await once(probe, "close");
+  return port;
+}
+
+/** One exchange. The target goes out as it is: destinations stand in it unencoded. */
+export function exchange(port, method, target, { body, headers = {}, token = DEV_TOKEN } = {}) {
+  return new Promise((resolve, reject) => {
+    const fields = { ...headers };
+    if (token !== null) fields.Authorization = `Bearer ${token}`;
+    if (body !== undefined && typeof body !== "string" && !Buffer.isBuffer(body)) body = JSON.stringify(body);
+    if (body !== undefined || method !== "GET") fields["Content-Length"] = Buffer.byteLength(body ?? "");
+    const request = http.request(
+      { host: "127.0.0.1", port, method, path: target, headers: fields, agent: false },
+      (answer) => {
+        const chunks = [];
+        answer.on("data", (chunk) => chunks.push(chunk));
+        answer.on("error", reject);
+        answer.on("end", () => {
+          const text = Buffer.concat(chunks).toString();
+          resolve({ status: answer.statusCode, headers: answer.headers, text, json: () => JSON.parse(text) });
+        });
+      },
+    );
+    request.on("error", reject);
+    request.end(body);
+  });
+}
+
+export class Server {
+  constructor(flags, dev) {
+    this.flags = flags;
+    this.dev = dev;
+    this.token = DEV_TOKEN;
+    this.starts = 0;
+  }
+
+  get url() {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  async start() {
+    if (!process.env.HIKYAKU_BINARY) throw new Error("HIKYAKU_BINARY is not set: use run.mjs");
+    this.home ??= await mkdtemp(path.join(os.tmpdir(), "hikyaku-qstash-"));
+    this.port ??= await freePort();
+    this.starts += 1;
+    const environment = Object.fromEntries(
+      Object.entries(process.env).filter(([name]) => !name.startsWith("HIKYAKU_")),
+    );
+    const log = openSync(path.join(this.home, "log"), "a");
+    const dev = this.dev ? ["--dev"] : [];
+    const argv = [
+      "serve",
+      ...dev,
+      "--data",
+      path.join(this.home, "data"),
+      "--listen",
+      `127.0.0.1:${this.port}`,
+      ...this.flags,
+    ];
+    this.process = spawn(process.env.HIKYAKU_BINARY, argv, {
+      stdio: ["ignore", log, log],
+      env: environment,
+      cwd: this.home,
+    });
+    closeSync(log);
+    const child = this.process;
+    process.once("exit", () => {
+      child.kill("SIGKILL");
+      rmSync(this.home, { recursive: true, force: true });
+    });
+    this.ended = new Promise((resolve) => this.process.once("exit", (code, signal) => resolve(signal ?? code)));
+    let ended;
+    this.ended.then((how) => (ended = how));
+    await waitFor(
+      async () => {
+        if (ended !== undefined) throw new Error(`the server ended (${ended}) before it was ready:\n${this.log()}`);
+        const answer = await exchange(this.port, "GET", "/readyz", { token: null }).catch(() => null);
+        return answer?.status === 200;
+      },
+      () => `the server to become ready:\n${this.log()}`,
+    );
+    return this;
+  }
+
+  log() {
+    return readFileSync(path.join(this.home, "log"), "utf8").slice(-3000);
+  }
+
+  /** kill -9: nothing of the process survives, everything it wrote does. */
+  async kill() {
+    this.process.kill("SIGKILL");
+    await this.ended;
+  }
+
+  async restart() {
+    await this.kill();
+    await this.start();
+  }
+
+  async close() {
+    if (this.process && this.process.exitCode === null && this.process.signalCode === null) await this.kill();
+    if (this.home) await rm(this.home, { recursive: true, force: true });
+  }
+
+  raw(method, target, options) {
+    return exchange(this.port, method, target, { token: this.token, ...options });
+  }
+}
