@@ -1,7 +1,7 @@
-/// One I/O thread's way to the core: collects the commands of one poll round and submits them at
-/// once, and brings the replies back to its thread with one wake-up. Owned by the Service, one per
-/// I/O thread; must outlive the engine, which hands replies to it. Thread safety: submit() on its
-/// I/O thread only; deliver() from any thread.
+/// One I/O thread's way to the core: collects the commands of a poll round and submits them a few
+/// at a time, and brings the replies back to its thread with one wake-up. Owned by the Service, one
+/// per I/O thread; must outlive the engine, which hands replies to it. Thread safety: submit() on
+/// its I/O thread only; deliver() from any thread.
 #pragma once
 
 #include <vector>
