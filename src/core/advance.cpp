@@ -150,8 +150,8 @@ Live* Machine::remember(Lane& lane, const LaneEntry& entry) {
   live.cancel_requested = entry.cancel_requested;
   live.indexed = true;
   live_.emplace(live.seq, std::move(owned));
-  if (!entry.flow_key.empty()) {
-    scheduler_.use_flow_gate(live, entry.flow_key);
+  if (lane.ordered()) {
+    scheduler_.use_own_gates(live, entry.host, entry.flow_key);
   }
   if (entry.started) {
     scheduler_.hold_slot(live);

@@ -85,6 +85,7 @@ struct LaneEntry {
   Moment not_before{};
   std::uint32_t attempts = 0;
   std::string flow_key{};  ///< ordered lanes only: others have it in their key
+  std::string host{};      ///< ordered lanes only, as flow_key
   bool started = false;    ///< ordered lanes only: it holds one of the lane's slots
   bool cancel_requested = false;
   friend bool operator==(const LaneEntry&, const LaneEntry&) = default;

@@ -80,8 +80,8 @@ void Machine::recover(Reader& reader, Moment now) {
       live.place = place;
       live.not_before = message->not_before;
       live_.emplace(at, std::move(owned));
-      if (key.ordered() && !message->flow_key.empty()) {
-        scheduler_.use_flow_gate(live, message->flow_key);
+      if (key.ordered()) {
+        scheduler_.use_own_gates(live, message->host, message->flow_key);
       }
       index(live);  // it may have one beyond the window: then the same is written again
       wait_in_lane(live);

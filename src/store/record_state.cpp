@@ -103,12 +103,13 @@ Result<core::MessageState> decode_state(std::string_view value) {
 }
 
 std::string encode_lane_entry(const core::LaneEntry& entry) {
-  const auto& [place, not_before, attempts, flow_key, started, cancel_requested] = entry;
+  const auto& [place, not_before, attempts, flow_key, host, started, cancel_requested] = entry;
   static_cast<void>(place);  // the key says it
   records::LaneEntry record;
   record.set_not_before(to_ms(not_before));
   record.set_attempts(attempts);
   record.set_flow_key(flow_key);
+  record.set_host(host);
   record.set_started(started);
   record.set_cancel_requested(cancel_requested);
   return serialize(record);
@@ -123,6 +124,7 @@ Result<core::LaneEntry> decode_lane_entry(core::LanePlace place, std::string_vie
                          .not_before = moment_from_ms(record.not_before()),
                          .attempts = record.attempts(),
                          .flow_key = std::move(*record.mutable_flow_key()),
+                         .host = std::move(*record.mutable_host()),
                          .started = record.started(),
                          .cancel_requested = record.cancel_requested()};
 }

@@ -123,6 +123,16 @@ Config draw_config(Rng& rng) {
   config.late_outcomes = chance(rng, 600) ? between(rng, 100, 1000) : 0;
   config.clock_step = chance(rng, 300) ? Millis{between(rng, 1, 3000)} : Millis{0};
   config.down_max = one_time(rng, {1, 100, 2000, 60'000});
+
+  // Queues, groups and plain messages that get in each other's way at a host or two.
+  if (chance(rng, 150)) {
+    config.limits.destination_parallelism = between(rng, 1, 2);
+    config.limits.tenant_parallelism = 2048;
+    config.limits.global_parallelism = 4096;
+    config.queues = 3;
+    config.groups = between(rng, 0, 4);
+    config.hosts.resize(std::min<std::size_t>(config.hosts.size(), 2));
+  }
   return config;
 }
 

@@ -37,9 +37,7 @@ void Model::add_to_views(const ModelMessage& message) {
     leases_.insert({message.lease_until, message.seq()});
     ++in_flight_;
     ++tenant_in_flight_[content.tenant];
-    if (!message.ordered()) {
-      ++host_in_flight_[{content.tenant, content.host}];
-    }
+    ++host_in_flight_[{content.tenant, content.host}];
     if (!content.flow_key.empty()) {
       ++flow_in_flight_[{content.tenant, content.flow_key}];
     }
@@ -62,9 +60,7 @@ void Model::take_from_views(const ModelMessage& message) {
     leases_.erase({message.lease_until, message.seq()});
     --in_flight_;
     --tenant_in_flight_[content.tenant];
-    if (!message.ordered()) {
-      --host_in_flight_[{content.tenant, content.host}];
-    }
+    --host_in_flight_[{content.tenant, content.host}];
     if (!content.flow_key.empty()) {
       --flow_in_flight_[{content.tenant, content.flow_key}];
     }

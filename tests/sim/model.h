@@ -150,6 +150,7 @@ class Model {
 
   // model_check.cpp
   void compare_written();
+  [[nodiscard]] bool host_open(const ModelMessage& message) const;
   [[nodiscard]] bool flow_open(const ModelMessage& message, Moment time) const;
   [[nodiscard]] const ModelMessage* owed(const core::LaneKey& key, const LaneView& lane,
                                          Moment time) const;
@@ -171,7 +172,7 @@ class Model {
   std::map<core::LaneKey, LaneView> lanes_;
   std::set<std::pair<Moment, core::Seq>> leases_;
   std::map<core::TenantId, std::uint32_t> tenant_in_flight_;
-  std::map<Named, std::uint32_t> host_in_flight_;  ///< of messages without a queue
+  std::map<Named, std::uint32_t> host_in_flight_;
   std::map<Named, std::uint32_t> flow_in_flight_;
   std::uint32_t in_flight_ = 0;
   std::uint64_t pending_ = 0;

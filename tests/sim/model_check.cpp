@@ -53,9 +53,9 @@ void Model::start(core::TenantId tenant, const core::EventRef& started) {
   require(in_flight_ <= limits_.global_parallelism, "parallelism", "of the server exceeded");
   require(tenant_in_flight_[tenant] <= limits_.tenant_parallelism, "parallelism",
           "of a tenant exceeded");
-  if (!before.ordered() && !content.host.empty()) {
+  if (!content.host.empty()) {
     require(host_in_flight_[{tenant, content.host}] <= limits_.destination_parallelism,
-            "parallelism", "of a destination exceeded");
+            "parallelism", "of destination " + content.host + " exceeded by " + describe(before));
   }
   if (!content.flow_key.empty()) {
     const Named key{tenant, content.flow_key};
@@ -171,6 +171,12 @@ void Model::check_effects(const Decoded& written, std::span<const core::Effect> 
   require(active.empty(), "I13 effects", "a recorded start has no effect");
 }
 
+bool Model::host_open(const ModelMessage& message) const {
+  const core::Message& content = *message.content;
+  return content.host.empty() || count_of(host_in_flight_, Named{content.tenant, content.host}) <
+                                     limits_.destination_parallelism;
+}
+
 bool Model::flow_open(const ModelMessage& message, Moment time) const {
   if (message.content->flow_key.empty()) {
     return true;
@@ -195,10 +201,7 @@ const ModelMessage* Model::owed(const core::LaneKey& key, const LaneView& lane, 
       return nullptr;
     }
     const ModelMessage& first = messages_.at(lane.waiting.begin()->second);
-    const bool host_open =
-        key.host.empty() ||
-        count_of(host_in_flight_, Named{key.tenant, key.host}) < limits_.destination_parallelism;
-    return host_open && flow_open(first, time) ? &first : nullptr;
+    return host_open(first) && flow_open(first, time) ? &first : nullptr;
   }
   const auto found = queues_.find({key.tenant, key.queue});
   if (found == queues_.end()) {
@@ -212,7 +215,7 @@ const ModelMessage* Model::owed(const core::LaneKey& key, const LaneView& lane, 
       break;
     }
     const ModelMessage& message = messages_.at(seq);
-    if (!flow_open(message, time)) {
+    if (!host_open(message) || !flow_open(message, time)) {
       return nullptr;
     }
     // Without a finished attempt a crash has made it a beginner: pauses and slots hold it.
@@ -224,8 +227,8 @@ const ModelMessage* Model::owed(const core::LaneKey& key, const LaneView& lane, 
     return again;
   }
   const ModelMessage& head = messages_.at(*lane.fresh.begin());
-  const bool may =
-      !queue.paused && lane.under_way < slots && head.due <= time && flow_open(head, time);
+  const bool may = !queue.paused && lane.under_way < slots && head.due <= time && host_open(head) &&
+                   flow_open(head, time);
   return may ? &head : nullptr;
 }
 

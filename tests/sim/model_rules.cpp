@@ -304,7 +304,8 @@ Expected Model::inspect(const Op& op) {
   expected.pending = !core::is_final(message->status) && !message->leased;
   const auto queue = queues_.find({op.tenant, message->content->queue});
   const bool paused = queue != queues_.end() && queue->second.paused && !message->started;
-  expected.may_start = message->due <= time_ && !paused && flow_open(*message, time_);
+  expected.may_start =
+      message->due <= time_ && !paused && host_open(*message) && flow_open(*message, time_);
   return expected;
 }
 

@@ -34,7 +34,7 @@ struct Gate {
   Moment window_start{};
   std::uint32_t window_count = 0;
 
-  std::size_t users = 0;          ///< lanes and messages that refer to it
+  std::size_t users = 0;          ///< lanes, messages and turns that refer to it
   std::list<Lane*> parked{};      ///< first come, first woken
   std::optional<Moment> timer{};  ///< when the scheduler looks at it again
 

@@ -2,6 +2,7 @@
 /// in the store's index and read when the window runs low, from where it stopped.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <list>
 #include <map>
@@ -19,15 +20,19 @@ struct Live {
   Lane* lane = nullptr;
   LanePlace place{};
   Moment not_before{};
-  std::uint32_t attempts = 0;  ///< finished ones
-  Gate* flow = nullptr;        ///< ordered lanes: the message's own flow gate
-  bool indexed = false;        ///< has an entry in the store's lane index
-  bool started = false;        ///< ordered lanes: holds a slot from its first attempt to its end
+  std::uint32_t attempts = 0;   ///< finished ones
+  Gate* destination = nullptr;  ///< ordered lanes: the message's own; others have it in their lane
+  Gate* flow = nullptr;         ///< likewise
+  bool indexed = false;         ///< has an entry in the store's lane index
+  bool started = false;         ///< ordered lanes: holds a slot from its first attempt to its end
   bool leased = false;
   bool cancel_requested = false;
   Fence fence{};         ///< of the lease
   Moment started_at{};   ///< of the lease
   Moment lease_until{};  ///< of the lease
+
+  /// What this message passes beside its lane's gates; null: nothing.
+  [[nodiscard]] std::array<Gate*, 2> own_gates() const { return {destination, flow}; }
 };
 
 struct TenantLanes;

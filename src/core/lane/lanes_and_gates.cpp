@@ -60,6 +60,12 @@ Gate& Scheduler::gate(Gate::Kind kind, TenantId tenant_id, const std::string& na
   return *slot;
 }
 
+const Gate* Scheduler::find_gate(Gate::Kind kind, TenantId tenant_id,
+                                 const std::string& name) const {
+  const auto found = gates_.find(GateId{kind, tenant_id, name});
+  return found == gates_.end() ? nullptr : found->second.get();
+}
+
 Gate& Scheduler::flow_gate(TenantId tenant_id, const std::string& key) {
   return gate(Gate::Kind::flow, tenant_id, key);
 }
@@ -129,18 +135,29 @@ void Scheduler::forget_if_empty(Lane& lane) {
   }
 }
 
-void Scheduler::use_flow_gate(Live& live, const std::string& key) {
-  HK_ASSERT(live.flow == nullptr);
+void Scheduler::use_own_gates(Live& live, const std::string& host, const std::string& flow_key) {
+  HK_ASSERT(live.destination == nullptr && live.flow == nullptr);
   HK_ASSERT(live.lane->ordered());
-  live.flow = &flow_gate(live.lane->key.tenant, key);
-  ++live.flow->users;
+  const TenantId owner = live.lane->key.tenant;
+  if (!host.empty()) {
+    live.destination = &gate(Gate::Kind::destination, owner, host);
+    ++live.destination->users;
+  }
+  if (!flow_key.empty()) {
+    live.flow = &flow_gate(owner, flow_key);
+    ++live.flow->users;
+  }
 }
 
-void Scheduler::unuse_flow_gate(Live& live) {
-  if (live.flow != nullptr) {
-    --live.flow->users;
-    live.flow = nullptr;
+void Scheduler::unuse_own_gates(Live& live) {
+  for (Gate* used : live.own_gates()) {
+    if (used != nullptr) {
+      --used->users;
+      drop_gate_if_unused(*used);
+    }
   }
+  live.destination = nullptr;
+  live.flow = nullptr;
 }
 
 }  // namespace hk::core

@@ -10,6 +10,7 @@ HK_SOMETIMES_DECLARE(lane_window_evicted)
 HK_SOMETIMES_DECLARE(lane_parked_at_flow_gate)
 HK_SOMETIMES_DECLARE(lane_parked_at_destination_gate)
 HK_SOMETIMES_DECLARE(lane_parked_at_queue_gate)
+HK_SOMETIMES_DECLARE(queue_parked_at_destination_gate)
 HK_SOMETIMES_DECLARE(turn_handed_on)
 HK_SOMETIMES_DECLARE(tenant_at_its_parallelism)
 
@@ -136,7 +137,12 @@ Gate* Scheduler::shut_gate(const Lane& lane, const Live& live, Moment now) const
       return passed;
     }
   }
-  return live.flow != nullptr && !live.flow->open(now) ? live.flow : nullptr;
+  for (Gate* passed : live.own_gates()) {
+    if (passed != nullptr && !passed->open(now)) {
+      return passed;
+    }
+  }
+  return nullptr;
 }
 
 void Scheduler::set_lane_timer(Lane& lane, Moment at) {
@@ -193,6 +199,9 @@ void Scheduler::park(Lane& lane, Gate& at, Moment now) {
     case Gate::Kind::flow: HK_SOMETIMES(lane_parked_at_flow_gate); break;
     case Gate::Kind::queue: HK_SOMETIMES(lane_parked_at_queue_gate); break;
   }
+  if (lane.ordered() && at.kind == Gate::Kind::destination) {
+    HK_SOMETIMES(queue_parked_at_destination_gate);
+  }
   lane.where = Lane::Where::parked;
   lane.parked_at = &at;
   lane.parked_pos = at.parked.insert(at.parked.end(), &lane);
@@ -229,15 +238,21 @@ void Scheduler::wake_one(Gate& opened, Moment now) {
   Lane& lane = *opened.parked.front();
   leave(lane);
   lane.turn_of = &opened;
+  ++opened.users;  // the message that waited for it may be cancelled before the turn comes
   make_runnable(lane);
 }
 
 void Scheduler::pass_turn(Lane& lane, Moment now) {
   Gate* opened = std::exchange(lane.turn_of, nullptr);
-  if (opened != nullptr && !opened->parked.empty()) {
+  if (opened == nullptr) {
+    return;
+  }
+  if (!opened->parked.empty()) {
     HK_SOMETIMES(turn_handed_on);
     wake_one(*opened, now);
   }
+  --opened->users;
+  drop_gate_if_unused(*opened);
 }
 
 void Scheduler::gate_changed(Gate& changed, Moment now) {
@@ -311,8 +326,10 @@ void Scheduler::take(Lane& lane, Live& live, Moment now) {
   for (Gate* passed : lane.gates) {
     passed->take(now);
   }
-  if (live.flow != nullptr) {
-    live.flow->take(now);
+  for (Gate* passed : live.own_gates()) {
+    if (passed != nullptr) {
+      passed->take(now);
+    }
   }
   if (lane.ordered() && !live.started) {
     HK_ASSERT(lane.slots_used < lane.slots_max);
@@ -338,9 +355,11 @@ void Scheduler::release(Live& live, Moment now) {
     passed->give_back();
     wake_one(*passed, now);
   }
-  if (live.flow != nullptr) {
-    live.flow->give_back();
-    wake_one(*live.flow, now);
+  for (Gate* passed : live.own_gates()) {
+    if (passed != nullptr) {
+      passed->give_back();
+      wake_one(*passed, now);
+    }
   }
   if (!owner.in_round && !owner.runnable.empty()) {
     owner.in_round = true;

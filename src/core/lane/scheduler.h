@@ -60,8 +60,12 @@ class Scheduler {
   /// Limits of the gate were changed from outside.
   void gate_changed(Gate& gate, Moment now);
   void set_slots(const LaneKey& key, std::uint32_t slots, Moment now);
-  void use_flow_gate(Live& live, const std::string& key);
-  void unuse_flow_gate(Live& live);
+  /// The gates that a message of an ordered lane passes by itself; "" = none.
+  void use_own_gates(Live& live, const std::string& host, const std::string& flow_key);
+  void unuse_own_gates(Live& live);
+  /// Null: nobody waits for it or uses it.
+  [[nodiscard]] const Gate* find_gate(Gate::Kind kind, TenantId tenant,
+                                      const std::string& name) const;
 
   /// Due lanes and gates are woken.
   void advance(Moment now);

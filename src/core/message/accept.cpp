@@ -24,8 +24,8 @@ MessageId Machine::accept(std::shared_ptr<Message> message) {
   live.not_before = message->not_before;
   live.place = {lane.ordered() ? Moment{} : live.not_before, seq};
   live_.emplace(seq, std::move(owned));
-  if (lane.ordered() && !message->flow_key.empty()) {
-    scheduler_.use_flow_gate(live, message->flow_key);
+  if (lane.ordered()) {
+    scheduler_.use_own_gates(live, message->host, message->flow_key);
   }
 
   Counters& counts = counters(message->tenant);
@@ -57,13 +57,15 @@ void Machine::index(Live& live) {
     return;
   }
   live.indexed = true;
-  batch_.put(PutLaneEntry{live.lane->key,
-                          {.place = live.place,
-                           .not_before = live.not_before,
-                           .attempts = live.attempts,
-                           .flow_key = live.flow != nullptr ? live.flow->name : std::string{},
-                           .started = live.started,
-                           .cancel_requested = live.cancel_requested}});
+  batch_.put(
+      PutLaneEntry{live.lane->key,
+                   {.place = live.place,
+                    .not_before = live.not_before,
+                    .attempts = live.attempts,
+                    .flow_key = live.flow != nullptr ? live.flow->name : std::string{},
+                    .host = live.destination != nullptr ? live.destination->name : std::string{},
+                    .started = live.started,
+                    .cancel_requested = live.cancel_requested}});
 }
 
 void Machine::unindex(Live& live) {
@@ -75,7 +77,7 @@ void Machine::unindex(Live& live) {
 
 void Machine::forget(Live& live) {
   HK_ASSERT(!live.leased);
-  scheduler_.unuse_flow_gate(live);
+  scheduler_.unuse_own_gates(live);
   live_.erase(live.seq);
 }
 

@@ -63,8 +63,15 @@ Reply Machine::decide(const Inspect& command) {
   for (const Gate* gate : lane->gates) {
     explain_gate(*gate, now, answer.holds);
   }
-  if (live != nullptr && live->flow != nullptr) {
-    explain_gate(*live->flow, now, answer.holds);
+  if (lane->ordered()) {
+    // By name: what waits beyond the window has no live record.
+    for (const Gate* own :
+         {scheduler_.find_gate(Gate::Kind::destination, command.tenant, message->host),
+          scheduler_.find_gate(Gate::Kind::flow, command.tenant, message->flow_key)}) {
+      if (own != nullptr) {
+        explain_gate(*own, now, answer.holds);
+      }
+    }
   }
   if (lane->ordered() && lane->slots_used >= lane->slots_max &&
       (live == nullptr || !live->started)) {

@@ -51,6 +51,8 @@ constexpr std::string_view lane_key_1 =
     "000000056f726465727300016100ff620001000168747470733a2f2f6578616d706c652e636f6d3a3434"
     "3300010000018bcfe569f4000000000000004d";
 constexpr std::string_view lane_entry_1 = "0890d395ffbc311002180120012a04666c6f77";
+constexpr std::string_view lane_entry_2 =  // has the host
+    "0890d395ffbc311002180120012a04666c6f77321768747470733a2f2f6578616d706c652e636f6d3a343433";
 constexpr std::string_view events_1 = "0a0c4d03ffffffffffffffffff0112030104081a07000280d0acf30e";
 constexpr std::string_view expiry_1 = "0a024d4e120708051203642d3112050806120100";
 constexpr std::string_view counters_1 = "086410011828201e2814300a380540c8014807";
@@ -62,7 +64,7 @@ TEST(CodecGolden, WhatIsWrittenIsWhatWasAlwaysWritten) {
   EXPECT_EQ(to_hex(only_write(core::PutMessage{message}).value), message_1);
   EXPECT_EQ(to_hex(only_write(core::PutState{core::Seq{77}, samples::state()}).value), state_1);
   EXPECT_EQ(to_hex(lane.key), lane_key_1);
-  EXPECT_EQ(to_hex(lane.value), lane_entry_1);
+  EXPECT_EQ(to_hex(lane.value), lane_entry_2);
   EXPECT_EQ(to_hex(only_write(samples::events()).value), events_1);
   EXPECT_EQ(to_hex(only_write(samples::expiry()).value), expiry_1);
   EXPECT_EQ(to_hex(only_write(core::PutCounters{core::TenantId{5}, samples::counters()}).value),
@@ -73,7 +75,10 @@ TEST(CodecGolden, WhatIsWrittenIsWhatWasAlwaysWritten) {
 TEST(CodecGolden, WhatWasWrittenIsReadAsItWasMeant) {
   EXPECT_EQ(decode_message(core::Seq{77}, from_hex(message_1)), samples::message());
   EXPECT_EQ(decode_state(from_hex(state_1)), samples::state());
-  EXPECT_EQ(decode_lane_entry(samples::lane_entry().place, from_hex(lane_entry_1)),
+  core::LaneEntry without_host = samples::lane_entry();
+  without_host.host.clear();
+  EXPECT_EQ(decode_lane_entry(without_host.place, from_hex(lane_entry_1)), without_host);
+  EXPECT_EQ(decode_lane_entry(samples::lane_entry().place, from_hex(lane_entry_2)),
             samples::lane_entry());
   const core::AppendEvents events = samples::events();
   EXPECT_EQ(decode_events(events.tenant, events.time, events.batch, from_hex(events_1))->events,

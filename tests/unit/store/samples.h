@@ -75,6 +75,7 @@ inline core::LaneEntry lane_entry() {
           .not_before = moment_from_ms(1'700'000'000'400),
           .attempts = 2,
           .flow_key = "flow",
+          .host = "https://example.com:443",
           .started = true,
           .cancel_requested = true};
 }

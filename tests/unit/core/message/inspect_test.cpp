@@ -56,6 +56,24 @@ TEST(Inspect, NamesWhateverHoldsAMessage) {
   }
 }
 
+TEST(Inspect, NamesTheDestinationOfAQueuedMessageAlsoBeyondTheWindow) {
+  Limits limits;
+  limits.destination_parallelism = 1;
+  limits.lane_window_min = 2;
+  limits.lane_window_max = 2;
+  Rig rig(limits);
+  rig.publish(message_to("http://a.example:80"));
+  const MessageId head = rig.publish(queued("q"));
+  rig.publish(queued("q"));
+  const MessageId beyond = rig.publish(queued("q"));
+  ASSERT_EQ(rig.machine->in_memory(), 3U);
+
+  for (const MessageId id : {head, beyond}) {
+    const auto inspected = rig.run(Inspect{tenant_one, id}).only<Inspected>();
+    EXPECT_TRUE(held_by(inspected, "destination_parallelism"));
+  }
+}
+
 TEST(Inspect, OfAnotherTenantsMessageFindsNothing) {
   Rig rig;
   rig.run(UpsertTenant{.tenant = {.name = "two"}});
