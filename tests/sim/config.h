@@ -61,6 +61,7 @@ struct Config {
   Millis timeout_max{10'000};
 
   Millis crash_every{0};
+  std::uint64_t crashes_max = 1'000'000;  ///< of those that come out of nowhere
   std::uint32_t crash_at_release = 0;
   std::uint32_t crash_in_recovery = 0;
   bool process_death_only = false;

@@ -99,7 +99,7 @@ void Simulation::start_server() {
 void Simulation::plan_faults() {
   if (config_.crash_every.count() > 0) {
     heap_.after(Millis{1} + up_to(config_.crash_every * 2), [this] {
-      if (faults_) {
+      if (faults_ && outcome_.crashes < config_.crashes_max) {
         die("the server died", chance(700));
         plan_faults();
       }

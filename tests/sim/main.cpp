@@ -7,8 +7,11 @@
 #include <exception>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/sometimes.h"
+#include "sim/knobs.h"
+#include "sim/shrink.h"
 #include "sim/simulation.h"
 
 namespace {
@@ -25,15 +28,18 @@ struct Arguments {
   bool expect_caught = false;
   bool check_marks = false;
   bool quiet = false;
+  bool shrink = false;
 };
 
 int usage() {
   std::puts(
       "hk_sim --seed N | --seeds A..B [--hours H] [--trace] [--quiet] [--marks]\n"
-      "       [--plant NAME] [--expect-caught]\n"
+      "       [--plant NAME] [--expect-caught] [--set KNOB=N,...] [--shrink]\n"
       "  --marks          fail if a SOMETIMES mark was never reached\n"
       "  --plant          switch a known defect on\n"
-      "  --expect-caught  succeed only if some seed fails");
+      "  --expect-caught  succeed only if some seed fails\n"
+      "  --set            part of the run smaller than the seed drew it\n"
+      "  --shrink         find the smallest such part of a seed that fails");
   return 2;
 }
 
@@ -63,6 +69,15 @@ std::optional<Arguments> parse(int count, char** words) {
         std::printf("no plant named %s\n", arguments.plant.c_str());
         return std::nullopt;
       }
+    } else if (word == "--set" && more) {
+      const auto settings = hk::sim::parse_settings(words[++i]);
+      if (!settings) {
+        std::printf("not settings of this simulator: %s\n", words[i]);
+        return std::nullopt;
+      }
+      arguments.options.settings = *settings;
+    } else if (word == "--shrink") {
+      arguments.shrink = true;
     } else if (word == "--trace") {
       arguments.options.trace = true;
     } else if (word == "--expect-caught") {
@@ -83,6 +98,16 @@ const Simulation* running = nullptr;
 std::uint64_t running_seed = 0;
 Arguments given;
 
+void tell_command(const char* what, std::uint64_t seed, const hk::sim::Settings& settings,
+                  const char* last) {
+  std::printf("%s: hk_sim --seed %llu%s%s%s%s %s\n", what, static_cast<unsigned long long>(seed),
+              given.options.hours > 0 ? " --hours " : "",
+              given.options.hours > 0 ? std::to_string(given.options.hours).c_str() : "",
+              given.plant.empty() ? "" : (" --plant " + given.plant).c_str(),
+              settings.empty() ? "" : (" --set " + hk::sim::to_text(settings)).c_str(), last);
+  std::fflush(stdout);
+}
+
 void tell_failure(const std::string& invariant, const std::string& detail) {
   std::printf("FAILED seed %llu: %s: %s\n", static_cast<unsigned long long>(running_seed),
               invariant.c_str(), detail.c_str());
@@ -91,12 +116,27 @@ void tell_failure(const std::string& invariant, const std::string& detail) {
       std::printf("  %s\n", line.c_str());
     }
   }
-  std::printf("replay: hk_sim --seed %llu%s%s%s --trace\n",
-              static_cast<unsigned long long>(running_seed),
-              given.options.hours > 0 ? " --hours " : "",
-              given.options.hours > 0 ? std::to_string(given.options.hours).c_str() : "",
-              given.plant.empty() ? "" : (" --plant " + given.plant).c_str());
-  std::fflush(stdout);
+  tell_command("replay", running_seed, given.options.settings, "--trace");
+}
+
+/// A failure that nobody expected is made smaller at once, by a process that nothing has happened
+/// to yet. Comes back only if that cannot be started.
+void shrink_failure() {
+  if (given.expect_caught || given.options.trace || !given.options.settings.empty()) {
+    return;
+  }
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);  // an abort is blocked while one is handled
+  const std::string seed = std::to_string(running_seed);
+  const std::string hours = std::to_string(given.options.hours);
+  std::vector<const char*> words{"hk_sim",  "--seed",      seed.c_str(),
+                                 "--hours", hours.c_str(), "--shrink"};
+  if (!given.plant.empty()) {
+    words.insert(words.end(), {"--plant", given.plant.c_str()});
+  }
+  words.push_back(nullptr);
+  execv("/proc/self/exe", const_cast<char* const*>(words.data()));
 }
 
 /// The exit code of a failure: a planted defect that was seen is a success.
@@ -105,6 +145,7 @@ int code_of_failure(bool under_way) { return given.expect_caught && under_way ? 
 void on_abort(int) {
   std::signal(SIGABRT, SIG_DFL);
   tell_failure("assertion", "the core stopped itself; its message is above");
+  shrink_failure();
   _exit(code_of_failure(running->under_way()));
 }
 
@@ -127,6 +168,22 @@ bool run_seed(std::uint64_t seed, Outcome& outcome, bool& under_way) {
   return false;
 }
 
+/// Fails unless the seed fails, too, and the smaller run that is told does so again.
+int shrink_seed() {
+  Simulation::Options options = given.options;
+  options.seed = given.first;
+  const std::string invariant = hk::sim::broken_by(options);
+  if (invariant.empty()) {
+    std::printf("seed %llu does not fail\n", static_cast<unsigned long long>(options.seed));
+    return 1;
+  }
+  const Simulation::Options smaller = hk::sim::shrink(options, invariant);
+  std::printf("shrunk: %s\n", invariant.c_str());
+  tell_command("replay", smaller.seed, smaller.settings, "--trace");
+  const bool again = hk::sim::broken_by(smaller) == invariant;
+  return given.expect_caught && again && !smaller.settings.empty() ? 0 : 1;
+}
+
 int marks_missing() {
   int missing = 0;
   for (const auto& [name, hits] : hk::SometimesMark::all()) {
@@ -146,6 +203,9 @@ int main(int count, char** words) {
     return usage();
   }
   given = *parsed;
+  if (given.shrink) {
+    return shrink_seed();
+  }
   std::signal(SIGABRT, on_abort);
 
   Outcome total;
@@ -164,6 +224,7 @@ int main(int count, char** words) {
       }
     }
     if (!good) {
+      shrink_failure();
       return code_of_failure(under_way);
     }
     if (!given.quiet) {

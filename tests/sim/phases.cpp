@@ -30,7 +30,7 @@ Simulation::Simulation(const Options& options)
     : options_(options),
       rng_(options.seed),
       core_rng_(options.seed ^ 0x5eed'c04eULL),
-      config_(draw_config(rng_)),
+      config_(turned(draw_config(rng_), options.settings)),
       heap_(options.seed ^ 0x7157'b4ea'4ULL),
       model_(config_.limits) {
   trace_.set_echo(options.trace);

@@ -21,6 +21,7 @@
 #include "sim/config.h"
 #include "sim/event_heap.h"
 #include "sim/history.h"
+#include "sim/knobs.h"
 #include "sim/model.h"
 #include "sim/trace.h"
 #include "store/memory/sim_store.h"
@@ -56,6 +57,7 @@ class Simulation {
     double hours = 0;  ///< at least this long; 0: as long as the seed says
     bool trace = false;
     Plants plants{};
+    Settings settings{};  ///< instead of what the seed drew
   };
   explicit Simulation(const Options& options);
   ~Simulation();
