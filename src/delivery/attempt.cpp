@@ -12,7 +12,7 @@ using observe::AttemptResult;
 
 constexpr std::size_t addresses_tried_max = 4;
 /// Up to here a body is copied behind the head, so that it leaves in one piece under TLS too.
-constexpr std::size_t body_bytes_copied = 16 * 1024;
+constexpr std::size_t body_bytes_copied = std::size_t{16} * 1024;
 
 Moment wall_now() { return std::chrono::floor<Millis>(std::chrono::system_clock::now()); }
 

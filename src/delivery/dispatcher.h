@@ -35,8 +35,8 @@ struct DispatcherOptions {
   bool system_roots = true;
   std::string extra_ca_file{};  ///< PEM; "" = none
   std::size_t response_bytes_kept = 1000;
-  std::size_t response_header_bytes_kept = 8 * 1024;
-  std::size_t response_bytes_read = 1024 * 1024;
+  std::size_t response_header_bytes_kept = std::size_t{8} * 1024;
+  std::size_t response_bytes_read = std::size_t{1024} * 1024;
   std::size_t in_flight_max = 8'192;  ///< further attempts wait their turn
   std::size_t idle_max = 2'048;
   std::size_t idle_per_destination_max = 256;

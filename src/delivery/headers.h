@@ -11,7 +11,7 @@
 namespace hk::delivery {
 
 constexpr std::size_t forwarded_fields_max = 64;
-constexpr std::size_t forwarded_bytes_max = 16 * 1024;  ///< names and values together
+constexpr std::size_t forwarded_bytes_max = std::size_t{16} * 1024;  ///< names and values together
 
 /// invalid_argument: the name is not a token, or it is one that only we may set (framing,
 /// connection control, our own identity fields), or the value has bytes other than visible ASCII,

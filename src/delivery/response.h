@@ -18,11 +18,12 @@
 namespace hk::delivery {
 
 struct ResponseLimits {
-  std::size_t header_bytes_max = 32 * 1024;
-  std::size_t header_bytes_kept = 8 * 1024;
+  std::size_t header_bytes_max = std::size_t{32} * 1024;
+  std::size_t header_bytes_kept = std::size_t{8} * 1024;
   std::size_t body_bytes_kept = 1000;
-  std::size_t body_bytes_read = 1024 * 1024;  ///< then the connection is closed; the status counts
-  std::size_t interim_max = 16;               ///< 1xx answers before the final one
+  /// Then the connection is closed; the status counts.
+  std::size_t body_bytes_read = std::size_t{1024} * 1024;
+  std::size_t interim_max = 16;  ///< 1xx answers before the final one
 };
 
 struct Response {

@@ -149,7 +149,7 @@ struct OtlpPost::Impl {
 
     boost::beast::flat_buffer buffer;
     http::response_parser<http::string_body> answer;
-    constexpr std::size_t answer_bytes_max = 64 * 1024;
+    constexpr std::size_t answer_bytes_max = std::size_t{64} * 1024;
     answer.body_limit(answer_bytes_max);
     if (const auto code = finish(socket, [&](auto handler) {
           http::async_read(stream, buffer, answer, std::move(handler));

@@ -31,7 +31,7 @@ namespace {
 using Time = std::chrono::steady_clock;
 namespace beast_http = boost::beast::http;
 
-constexpr std::size_t response_bytes_max = 64 * 1024 * 1024;
+constexpr std::size_t response_bytes_max = std::size_t{64} * 1024 * 1024;
 
 /// A connected non-blocking socket, with TLS or without, and the deadline of everything done on it.
 class Wire {

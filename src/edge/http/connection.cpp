@@ -21,9 +21,9 @@ namespace {
 using std::chrono::milliseconds;
 
 /// Responses that the peer does not take are bounded by this: then reading pauses.
-constexpr std::size_t unsent_bytes_max = 256 * 1024;
+constexpr std::size_t unsent_bytes_max = std::size_t{256} * 1024;
 /// What an idle connection may keep for the next response.
-constexpr std::size_t kept_output_bytes = 4 * 1024;
+constexpr std::size_t kept_output_bytes = std::size_t{4} * 1024;
 /// After the last response the peer gets this long to read it and to close.
 constexpr milliseconds linger_time{2'000};
 

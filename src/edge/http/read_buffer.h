@@ -11,8 +11,8 @@ namespace hk::http {
 
 class ReadBuffer {
  public:
-  static constexpr std::size_t small_bytes = 4 * 1024;
-  static constexpr std::size_t large_bytes = 64 * 1024;
+  static constexpr std::size_t small_bytes = std::size_t{4} * 1024;
+  static constexpr std::size_t large_bytes = std::size_t{64} * 1024;
 
   [[nodiscard]] bool empty() const { return begin_ == end_; }
   [[nodiscard]] std::string_view view() const { return {data_.get() + begin_, end_ - begin_}; }

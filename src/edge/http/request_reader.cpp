@@ -15,7 +15,7 @@ constexpr std::size_t extension_bytes_max = 64;  ///< of all chunks of one reque
 /// CR LF of the chunk before, 16 digits, the extensions, CR LF.
 constexpr std::size_t chunk_line_bytes_max = 2 + 16 + extension_bytes_max + 2;
 /// A length that was only announced buys no more memory than this.
-constexpr std::uint64_t body_reserve_max = 64 * 1024;
+constexpr std::uint64_t body_reserve_max = std::uint64_t{64} * 1024;
 
 /// The shortest end of a chunked body. Beast 1.81 asserts that it sees at least these bytes when it
 /// looks at a last chunk again, which a body that arrives byte by byte would violate.

@@ -16,10 +16,10 @@ namespace hk::http {
 
 /// Bounds and deadlines; the defaults are the documented ones.
 struct ServerLimits {
-  std::size_t header_bytes_max = 32 * 1024;
-  std::size_t line_bytes_max = 8 * 1024;  ///< one header line, and the target
+  std::size_t header_bytes_max = std::size_t{32} * 1024;
+  std::size_t line_bytes_max = std::size_t{8} * 1024;  ///< one header line, and the target
   std::size_t fields_max = 100;
-  std::size_t body_bytes_max = 10 * 1024 * 1024;
+  std::size_t body_bytes_max = std::size_t{10} * 1024 * 1024;
   std::size_t connections_max = 16'000;
   std::size_t connections_per_peer_max = 16'000;
   std::size_t pipelined_max =

@@ -23,8 +23,8 @@ struct Refusal {
 };
 
 struct HeadLimits {
-  std::size_t block_bytes_max = 32 * 1024;
-  std::size_t line_bytes_max = 8 * 1024;  ///< one field line; the target alone
+  std::size_t block_bytes_max = std::size_t{32} * 1024;
+  std::size_t line_bytes_max = std::size_t{8} * 1024;  ///< one field line; the target alone
   std::size_t fields_max = 100;
 };
 
