@@ -1,6 +1,7 @@
 #include "api/text.h"
 
 #include <charconv>
+#include <cmath>
 #include <cstdio>
 
 namespace hk::api {
@@ -86,7 +87,7 @@ Result<Millis> parse_duration(std::string_view text) {
                   "\"" + std::string(text) + "\" is longer than 100 years");
     }
     total += number->whole * unit;
-    total += static_cast<std::int64_t>(number->fraction * static_cast<double>(unit) + 0.5);
+    total += std::llround(number->fraction * static_cast<double>(unit));
     if (total > duration_max.count()) {
       return fail(ErrorKind::invalid_argument,
                   "\"" + std::string(text) + "\" is longer than 100 years");

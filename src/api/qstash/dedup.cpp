@@ -37,6 +37,7 @@ std::string dedup_by_id(std::string_view id, std::string_view url) {
 
 std::string dedup_by_content(const core::Message& message) {
   std::vector<std::pair<std::string, std::string_view>> headers;
+  headers.reserve(message.headers.size());
   for (const core::Header& header : message.headers) {
     headers.emplace_back(to_lower(header.name), header.value);
   }

@@ -103,7 +103,7 @@ void command_many(const Services& services, Call& call, bool all_must_exist,
   }
   submit_all(call.batcher, std::move(commands),
              [done, answer = std::move(call.answer),
-              cursor = selected->cursor](std::vector<core::Reply> replies) mutable {
+              cursor = selected->cursor](const std::vector<core::Reply>& replies) mutable {
                const Error* const failure = first_failure(replies);
                answer(failure != nullptr ? partly_done(*failure, replies) : done(replies, cursor));
              });
