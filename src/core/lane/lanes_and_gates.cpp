@@ -25,7 +25,7 @@ std::size_t Scheduler::KeyHash::operator()(const LaneKey& key) const {
 }
 
 std::size_t Scheduler::GateHash::operator()(const GateId& id) const {
-  std::size_t hash = id.tenant.value() * 4 + static_cast<std::size_t>(id.kind);
+  std::size_t hash = std::size_t{id.tenant.value()} * 4 + static_cast<std::size_t>(id.kind);
   mix(hash, std::hash<std::string>{}(id.name));
   return hash;
 }
