@@ -30,7 +30,7 @@ Result<std::unique_ptr<store::DurableStore>> open_existing(const std::string& da
   return store::open_rocksdb(options);
 }
 
-int finish(bool as_json, json::object object, const std::string& text) {
+int finish(bool as_json, const json::object& object, const std::string& text) {
   fmt::print("{}\n", as_json ? json::serialize(object) : text);
   return exit_ok;
 }
