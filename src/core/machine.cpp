@@ -20,7 +20,8 @@ void Machine::begin(Moment now, Reader& reader) {
 }
 
 Reply Machine::execute(Command command) {
-  return std::visit([this](auto&& one) { return decide(std::move(one)); }, std::move(command));
+  return std::visit([this](auto&& one) { return decide(std::forward<decltype(one)>(one)); },
+                    std::move(command));
 }
 
 Batch::Output Machine::take() {
