@@ -238,7 +238,7 @@ using Parser = beast_http::response_parser<beast_http::string_body>;
 /// Feeds the parser until the response is whole.
 Result<void> receive(Wire& wire, Parser& parser) {
   std::string unused;
-  std::array<char, 16 * 1024> piece{};
+  std::array<char, std::size_t{16} * 1024> piece{};
   boost::beast::error_code failure;
   while (!parser.is_done()) {
     const Result<std::size_t> got = wire.read_some(piece.data(), piece.size());
