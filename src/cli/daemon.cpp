@@ -47,6 +47,7 @@ Result<void> Daemon::start() {
 
   engine::EngineOptions engine_options{.limits = core_limits(options_),
                                        .inbox_max = options_.inbox_max,
+                                       .inbox_bytes_max = options_.inbox_bytes,
                                        .cache_bytes = options_.cache_bytes};
   engine_options.run_effects = [this](std::vector<core::Effect> effects) {
     run_effects(std::move(effects));

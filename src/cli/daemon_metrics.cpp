@@ -65,6 +65,12 @@ void Daemon::register_metrics() {
                  [this] { return static_cast<double>(engine_->stats().in_memory); });
   metrics_.gauge("hikyaku_lanes", "Lanes with waiting messages.",
                  [this] { return static_cast<double>(engine_->stats().lanes); });
+  metrics_.gauge("hikyaku_inbox_commands", "Commands that wait for the engine.",
+                 [this] { return static_cast<double>(engine_->stats().inbox); });
+  metrics_.gauge("hikyaku_inbox_bytes", "Bytes of messages that wait for the engine.",
+                 [this] { return static_cast<double>(engine_->stats().inbox_bytes); });
+  metrics_.counter("hikyaku_inbox_refused_total", "Commands that found the engine's inbox full.",
+                   [this] { return static_cast<double>(engine_->stats().inbox_refused); });
   metrics_.counter("hikyaku_batches_total", "Batches written.",
                    [this] { return static_cast<double>(engine_->stats().batches); });
   metrics_.gauge("hikyaku_connections", "Open client connections.",

@@ -2,8 +2,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
+#include <numeric>
+#include <utility>
+#include <variant>
 
 #include "base/assert.h"
+#include "engine/message_cache.h"
 #include "store/store.h"
 #include "store/typed_reader.h"
 
@@ -13,6 +18,18 @@ namespace {
 
 constexpr Millis wait_max{1000};  // a wall clock that leans makes a longer sleep inexact
 const Error stopping{ErrorKind::unavailable, "the server is shutting down; try again in a moment"};
+
+/// What a command counts for against the inbox's bytes. Outcomes of attempts count for nothing: an
+/// inbox full of bodies must not hold them up until their leases end.
+std::size_t weight_of(const Submission& submission) {
+  const auto* const publish = std::get_if<core::Publish>(&submission.command);
+  return publish == nullptr ? 0 : bytes_of(*publish->message);
+}
+
+std::size_t weight_of(const std::vector<Submission>& submissions) {
+  return std::transform_reduce(submissions.begin(), submissions.end(), std::size_t{0},
+                               std::plus<>{}, [](const Submission& one) { return weight_of(one); });
+}
 
 }  // namespace
 
@@ -46,8 +63,8 @@ void Engine::submit(std::vector<Submission>& batch) {
     if (inbox_closed_) {
       return;
     }
-    const std::size_t room = options_.inbox_max - std::min(options_.inbox_max, inbox_.size());
-    const std::size_t taken = std::min(room, batch.size());
+    const std::size_t taken = take_from(batch);
+    inbox_refused_ += batch.size() - taken;
     inbox_.insert(inbox_.end(), std::make_move_iterator(batch.begin()),
                   std::make_move_iterator(batch.begin() + static_cast<std::ptrdiff_t>(taken)));
     batch.erase(batch.begin(), batch.begin() + static_cast<std::ptrdiff_t>(taken));
@@ -61,10 +78,26 @@ void Engine::submit(std::vector<Submission>& batch) {
   }
 }
 
+/// How many of the first there is room for; their bytes count from now on. REQUIRES: inbox_mutex_.
+std::size_t Engine::take_from(const std::vector<Submission>& batch) {
+  const std::size_t room = options_.inbox_max - std::min(options_.inbox_max, inbox_.size());
+  const std::size_t count = std::min(room, batch.size());
+  std::size_t taken = 0;
+  for (; taken < count; ++taken) {
+    const std::size_t weight = weight_of(batch[taken]);
+    if (weight != 0 && inbox_bytes_ != 0 && inbox_bytes_ + weight > options_.inbox_bytes_max) {
+      break;
+    }
+    inbox_bytes_ += weight;
+  }
+  return taken;
+}
+
 std::shared_ptr<core::Reader> Engine::durable_view() { return std::atomic_load(&durable_view_); }
 
 void Engine::run_core() {
   bool stopping_starts = false;
+  std::size_t written_bytes = 0;  // of the batch before: the store has them now
   for (;;) {
     {  // Let the syncer catch up first: what arrives meanwhile joins one larger batch.
       std::unique_lock lock(sync_mutex_);
@@ -75,6 +108,7 @@ void Engine::run_core() {
     bool closed = false;
     {
       std::unique_lock lock(inbox_mutex_);
+      inbox_bytes_ -= std::exchange(written_bytes, 0);
       if (inbox_.empty() && !inbox_closed_ && starts_stopped_ == stopping_starts) {
         const auto wake_at = partition_.wake_at();
         const Millis wait = wake_at ? std::min(*wake_at - clock_.now(), wait_max) : wait_max;
@@ -108,6 +142,7 @@ void Engine::run_core() {
     }
 
     const std::size_t count = commands.size();
+    written_bytes = weight_of(commands);
     const Moment now = clock_.now();
     const auto wake_at = partition_.wake_at();
     if (commands.empty() && (!wake_at || *wake_at > now)) {
@@ -284,8 +319,16 @@ void Engine::publish_stats(std::size_t commands) {
 }
 
 EngineStats Engine::stats() const {
-  const std::lock_guard lock(stats_mutex_);
-  return stats_;
+  EngineStats stats;
+  {
+    const std::lock_guard lock(stats_mutex_);
+    stats = stats_;
+  }
+  const std::lock_guard lock(inbox_mutex_);
+  stats.inbox = inbox_.size();
+  stats.inbox_bytes = inbox_bytes_;
+  stats.inbox_refused = inbox_refused_;
+  return stats;
 }
 
 }  // namespace hk::engine

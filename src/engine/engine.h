@@ -27,7 +27,9 @@ struct EngineStats {
   std::uint64_t batches = 0;
   std::uint64_t commands = 0;
   std::uint64_t syncs = 0;
-  std::uint64_t inbox = 0;
+  std::uint64_t inbox = 0;          ///< commands that wait
+  std::uint64_t inbox_bytes = 0;    ///< of messages to publish, from being taken to being written
+  std::uint64_t inbox_refused = 0;  ///< commands that found no room
   std::uint64_t in_flight = 0;
   std::uint64_t in_memory = 0;
   std::uint64_t lanes = 0;
@@ -36,6 +38,8 @@ struct EngineStats {
 struct EngineOptions {
   core::Limits limits{};
   std::size_t inbox_max = 16'384;
+  /// Of messages to publish; what else is submitted is small and passes. One message always fits.
+  std::size_t inbox_bytes_max = 256U << 20U;
   std::size_t commands_per_batch = 512;
   std::size_t unsynced_batches_max = 2;
   std::size_t cache_bytes = 64U << 20U;
@@ -74,6 +78,7 @@ class Engine final : public Submitter {
 
   void run_core();
   void run_sync();
+  [[nodiscard]] std::size_t take_from(const std::vector<Submission>& batch);
   void release(std::vector<Pending>& done);
   void answer(std::vector<Submission>& submissions, std::vector<core::Reply> replies);
   void answer_unknown(std::vector<Submission>& submissions);
@@ -85,9 +90,11 @@ class Engine final : public Submitter {
   Clock& clock_;
   Partition partition_;  ///< the core thread's, after start()
 
-  std::mutex inbox_mutex_;
+  mutable std::mutex inbox_mutex_;
   std::condition_variable inbox_filled_;
   std::vector<Submission> inbox_;
+  std::size_t inbox_bytes_ = 0;
+  std::uint64_t inbox_refused_ = 0;
   bool inbox_closed_ = false;
   bool core_sleeps_ = false;
   bool starts_stopped_ = false;

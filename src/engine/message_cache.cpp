@@ -2,9 +2,7 @@
 
 namespace hk::engine {
 
-namespace {
-
-std::size_t size_of(const core::Message& message) {
+std::size_t bytes_of(const core::Message& message) {
   std::size_t bytes =
       sizeof(core::Message) + 256 + message.body.size() + message.url.size() + message.host.size();
   for (const core::Header& header : message.headers) {
@@ -13,11 +11,9 @@ std::size_t size_of(const core::Message& message) {
   return bytes;
 }
 
-}  // namespace
-
 void MessageCache::put(std::shared_ptr<const core::Message> message) {
   const core::Seq seq = message->id.seq;
-  const std::size_t bytes = size_of(*message);
+  const std::size_t bytes = bytes_of(*message);
   if (bytes > bytes_max_ || slots_.contains(seq)) {
     return;
   }

@@ -11,6 +11,9 @@
 
 namespace hk::engine {
 
+/// Roughly what it occupies in memory.
+std::size_t bytes_of(const core::Message& message);
+
 class MessageCache {
  public:
   explicit MessageCache(std::size_t bytes_max) : bytes_max_(bytes_max) {}

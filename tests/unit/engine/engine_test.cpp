@@ -50,13 +50,14 @@ class EngineTest : public ::testing::Test {
     tenant_ = std::get<core::TenantStored>(*made).id;
   }
 
-  core::Command publish(std::string dedup_id = {}) {
+  core::Command publish(std::string dedup_id = {}, std::string body = {}) {
     auto message = std::make_unique<core::Message>();
     message->tenant = tenant_;
     message->url = "http://receiver/";
     message->host = "http://receiver:80";
     message->timeout = 30s;
     message->dedup_id = std::move(dedup_id);
+    message->body = std::move(body);
     return core::Publish{.message = std::move(message)};
   }
 
@@ -72,6 +73,19 @@ class EngineTest : public ::testing::Test {
       promise->set_value(fail(ErrorKind::unavailable, "not taken"));
     }
     return reply;
+  }
+
+  /// Two batches may be unsynced; the core then waits, and what comes stays in the inbox.
+  std::vector<std::future<core::Reply>> hold_the_core() {
+    store_.close_gate();
+    std::vector<std::future<core::Reply>> held;
+    held.push_back(submit(publish()));
+    store_.wait_until_a_sync_waits();
+    held.push_back(submit(publish()));
+    while (engine_->stats().commands < 3) {  // the tenant and these two
+      std::this_thread::yield();
+    }
+    return held;
   }
 
   static core::Reply wait_for(std::future<core::Reply> reply) {
@@ -157,14 +171,7 @@ TEST_F(EngineTest, ReadersSeeOnlyWhatIsDurable) {
 
 TEST_F(EngineTest, AFullInboxTakesWhatFitsAndLeavesTheRest) {
   start({.inbox_max = 4});
-  store_.close_gate();
-  // Two batches may be unsynced; the core then waits, and the inbox fills.
-  auto first = submit(publish());
-  store_.wait_until_a_sync_waits();
-  auto second = submit(publish());
-  while (engine_->stats().commands < 3) {  // tenant, first, second
-    std::this_thread::yield();
-  }
+  auto held = hold_the_core();
 
   std::vector<Submission> batch;
   for (int i = 0; i < 10; ++i) {
@@ -174,8 +181,53 @@ TEST_F(EngineTest, AFullInboxTakesWhatFitsAndLeavesTheRest) {
 
   EXPECT_EQ(batch.size(), 6U);
   store_.open_gate();
-  EXPECT_TRUE(wait_for(std::move(first)).has_value());
-  EXPECT_TRUE(wait_for(std::move(second)).has_value());
+  EXPECT_TRUE(wait_for(std::move(held[0])).has_value());
+  EXPECT_TRUE(wait_for(std::move(held[1])).has_value());
+}
+
+TEST_F(EngineTest, AnInboxFullOfBytesRefusesMessagesAndStillTakesOutcomes) {
+  constexpr std::size_t body = 400 * 1024;
+  start({.inbox_bytes_max = 1024 * 1024});
+  auto held = hold_the_core();
+  auto first = submit(publish({}, std::string(body, 'a')));
+  auto second = submit(publish({}, std::string(body, 'b')));
+  EXPECT_GE(engine_->stats().inbox_bytes, 2 * body);
+  EXPECT_LE(engine_->stats().inbox_bytes, 1024U * 1024U);
+
+  EXPECT_EQ(wait_for(submit(publish({}, std::string(body, 'c')))).error().kind,
+            ErrorKind::unavailable);
+  auto outcome = submit(core::CompleteAttempt{});
+
+  EXPECT_EQ(engine_->stats().inbox, 3U);
+  EXPECT_EQ(engine_->stats().inbox_refused, 1U);
+  store_.open_gate();
+  for (auto* reply : {&held[0], &held[1], &first, &second}) {
+    EXPECT_TRUE(wait_for(std::move(*reply)).has_value());
+  }
+  const core::Reply judged = wait_for(std::move(outcome));
+  ASSERT_FALSE(judged.has_value());
+  EXPECT_EQ(judged.error().kind, ErrorKind::conflict);  // by the core, so it was taken
+}
+
+TEST_F(EngineTest, AnInboxTakesMessagesAgainWhenItsBytesAreWritten) {
+  start({.inbox_bytes_max = 1024 * 1024});
+  auto held = hold_the_core();
+  auto first = submit(publish({}, std::string(600 * 1024, 'a')));
+  ASSERT_FALSE(wait_for(submit(publish({}, std::string(600 * 1024, 'b')))).has_value());
+
+  store_.open_gate();
+  ASSERT_TRUE(wait_for(std::move(first)).has_value());
+  while (engine_->stats().inbox_bytes != 0) {
+    std::this_thread::yield();
+  }
+
+  EXPECT_TRUE(wait_for(submit(publish({}, std::string(600 * 1024, 'b')))).has_value());
+}
+
+TEST_F(EngineTest, AMessageLargerThanAllOfTheInboxIsTakenAlone) {
+  start({.inbox_bytes_max = 1024});
+
+  EXPECT_TRUE(wait_for(submit(publish({}, std::string(4096, 'a')))).has_value());
 }
 
 TEST_F(EngineTest, AFailedSyncAnswersUnknownAndStopsTheEngine) {
