@@ -164,6 +164,7 @@ Result<void> Daemon::listen() {
   server.port = options_.listen.port;
   server.threads = options_.edge_threads;
   server.limits.body_bytes_max = options_.body_bytes_max;
+  server.limits.request_bytes_max = options_.request_bytes;
   server.limits.connections_max = options_.connections_max;
   server.limits.connections_per_peer_max = options_.connections_max;
   if (!options_.tls_cert.empty()) {

@@ -79,6 +79,12 @@ void Daemon::register_metrics() {
                    [this] { return static_cast<double>(server_->stats().connections_refused); });
   metrics_.counter("hikyaku_requests_malformed_total", "Requests refused as malformed HTTP.",
                    [this] { return static_cast<double>(server_->stats().requests_malformed); });
+  metrics_.gauge("hikyaku_request_body_bytes",
+                 "Bytes of request bodies that are being read or wait for their answers.",
+                 [this] { return static_cast<double>(server_->stats().request_bytes); });
+  metrics_.counter("hikyaku_request_bodies_refused_total",
+                   "Requests for whose bodies there was no memory.",
+                   [this] { return static_cast<double>(server_->stats().bodies_refused); });
   metrics_.gauge("hikyaku_store_disk_bytes", "Bytes of the store on disk.",
                  [this] { return static_cast<double>(store_->stats().disk_bytes); });
   metrics_.gauge("hikyaku_store_stalled", "1 while the store slows writes down.",

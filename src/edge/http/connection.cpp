@@ -38,7 +38,7 @@ class Connection final : public ConnectionBase,
         core_(core),
         peer_(std::move(peer)),
         stream_(std::in_place, std::forward<StreamArguments>(arguments)...),
-        reader_(core.limits) {}
+        reader_(core.limits, core.bodies) {}
 
   void start();
   void respond(std::uint64_t slot, Response response) override;
@@ -203,7 +203,8 @@ void Connection<Stream>::dispatch() {
   const std::uint64_t slot =
       pipeline_.open({.head_only = request.method == "HEAD",
                       .close = !request.keep_alive,
-                      .says_keep_alive = reader_.http_1_0() && request.keep_alive});
+                      .says_keep_alive = reader_.http_1_0() && request.keep_alive},
+                     reader_.take_share());
   request.peer = peer_.address;
   Responder responder(this->shared_from_this(), slot);
   try {
@@ -214,15 +215,19 @@ void Connection<Stream>::dispatch() {
   }
 }
 
-/// Answers in its turn and ends: behind a request that was not understood there is no next one.
+/// Answers in its turn and ends: behind a request that was not read whole there is no next one.
 template <class Stream>
 void Connection<Stream>::refuse(Refusal refusal) {
   input_ended_ = true;
   continue_owed_ = false;
-  loop_.counters().requests_malformed.add();
-  const std::uint64_t slot = pipeline_.open({.close = true});
-  pipeline_.answer(slot, error_response(refusal.status, refusal.reason), loop_.common_lines(),
-                   out_);
+  Response response = error_response(refusal.status, refusal.reason);
+  if (refusal == no_room) {
+    loop_.counters().bodies_refused.add();
+    response.fields.push_back({"Retry-After", "1"});
+  } else {
+    loop_.counters().requests_malformed.add();
+  }
+  pipeline_.answer(pipeline_.open({.close = true}), response, loop_.common_lines(), out_);
 }
 
 template <class Stream>
@@ -431,6 +436,7 @@ void Connection<Stream>::begin_linger() {
   phase_ = Phase::linger;
   phase_since_ = Clock::now();
   input_ended_ = true;
+  reader_.abandon();
   stream_->shutdown_send();
   input_.clear();
   if (!reading_) read();
@@ -446,6 +452,10 @@ void Connection<Stream>::close() {
   loop_.wheel().cancel(*this);
   loop_.counters().connections_open.subtract();
   core_.caps.release(peer_.key);
+  // Now: a responder may keep this object until after the server, and its budget of bodies, is
+  // gone.
+  reader_.abandon();
+  pipeline_ = Pipeline{};
   // finish_operation() lets go of stream and self; if nothing is pending it must be called later,
   // when no member function is on the stack.
   if (operations_ == 0) {

@@ -36,6 +36,7 @@ struct LoopCounters {
   Counter requests_total{};
   Counter requests_malformed{};
   Counter timeouts_total{};
+  Counter bodies_refused{};
 };
 
 class IoLoop final : public IoThread {

@@ -1,11 +1,13 @@
 #include "edge/http/pipeline.h"
 
+#include <utility>
+
 #include "base/assert.h"
 
 namespace hk::http {
 
-std::uint64_t Pipeline::open(WriteOptions options) {
-  slots_.push_back(Slot{.options = options});
+std::uint64_t Pipeline::open(WriteOptions options, BodyShare body) {
+  slots_.push_back(Slot{.options = options, .body = std::move(body)});
   return first_slot_ + (waiting() - 1);
 }
 
@@ -16,6 +18,7 @@ void Pipeline::answer(std::uint64_t slot, const Response& response, std::string_
   const std::size_t index = front_ + static_cast<std::size_t>(slot - first_slot_);
   HK_ASSERT(!slots_[index].answered);
   slots_[index].answered = true;
+  slots_[index].body.release();
   if (index != front_) {
     write(slots_[index], response, common_lines, slots_[index].bytes);
     return;

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "edge/http/body_budget.h"
 #include "edge/http/message.h"
 #include "edge/http/response_writer.h"
 
@@ -14,8 +15,8 @@ namespace hk::http {
 
 class Pipeline {
  public:
-  /// A request was read; its answer is owed.
-  std::uint64_t open(WriteOptions options);
+  /// A request was read; its answer is owed. `body`: what it holds until then.
+  std::uint64_t open(WriteOptions options, BodyShare body = {});
   /// Appends to `out` every response whose turn has come.
   void answer(std::uint64_t slot, const Response& response, std::string_view common_lines,
               std::string& out);
@@ -30,6 +31,7 @@ class Pipeline {
  private:
   struct Slot {
     WriteOptions options{};
+    BodyShare body{};
     bool answered = false;
     std::string bytes{};
   };

@@ -69,11 +69,23 @@ std::size_t RequestReader::Parser::on_chunk_body_impl(std::uint64_t remain, Text
 
 RequestReader::Progress RequestReader::refuse(Refusal refusal) {
   refusal_ = refusal;
-  phase_ = Phase::refused;
+  abandon();
   return {0, Step::refused};
 }
 
+void RequestReader::abandon() {
+  phase_ = Phase::refused;
+  parser_.reset();
+  request_ = Request{};
+  share_.release();
+}
+
 RequestReader::Progress RequestReader::feed(std::string_view bytes) {
+  const Progress progress = feed_phase(bytes);
+  return share_.grow_to(request_.body.size()) ? progress : refuse(no_room);
+}
+
+RequestReader::Progress RequestReader::feed_phase(std::string_view bytes) {
   switch (phase_) {
     case Phase::start:
       if (bytes.empty()) return {};
@@ -98,6 +110,9 @@ RequestReader::Progress RequestReader::feed_head(std::string_view bytes) {
   const std::expected<Head, Refusal> head = check_head(block, limits);
   if (!head) return refuse(head.error());
   if (head->content_length > limits_.body_bytes_max) return refuse(too_large);
+  if (head->content_length != 0 && !bodies_.has_room_for(head->content_length)) {
+    return refuse(no_room);
+  }
 
   request_.fields.reserve(head->fields);
   Parser& parser = parser_.emplace(request_);

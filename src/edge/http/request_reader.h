@@ -7,12 +7,18 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <utility>
 
+#include "edge/http/body_budget.h"
 #include "edge/http/message.h"
 #include "edge/http/server.h"
 #include "edge/http/strict.h"
 
 namespace hk::http {
+
+/// There is no memory for the body; nothing is wrong with the request.
+inline constexpr Refusal no_room{503,
+                                 "the server holds too many request bodies: try again shortly"};
 
 class RequestReader {
  public:
@@ -27,8 +33,9 @@ class RequestReader {
     Step step = Step::need_more;
   };
 
-  /// REQUIRES: `limits` outlives the reader.
-  explicit RequestReader(const ServerLimits& limits) : limits_(limits) {}
+  /// REQUIRES: both outlive the reader, the budget only until the last take() or abandon().
+  RequestReader(const ServerLimits& limits, BodyBudget& bodies)
+      : limits_(limits), bodies_(bodies), share_(bodies) {}
 
   /// `bytes` starts at the first byte that was not consumed before.
   Progress feed(std::string_view bytes);
@@ -36,6 +43,10 @@ class RequestReader {
   /// REQUIRES: complete. The reader is then ready for the next request; the properties of this one
   /// (below) stay readable until the next call of feed().
   Request take();
+  /// What the request just taken holds of the budget.
+  BodyShare take_share() { return std::exchange(share_, BodyShare(bodies_)); }
+  /// Lets go of a request that will not be read to its end. Nothing may be fed after it.
+  void abandon();
 
   [[nodiscard]] Refusal refusal() const { return refusal_; }
   /// No byte of the next request was seen.
@@ -83,11 +94,14 @@ class RequestReader {
   };
 
   Progress refuse(Refusal refusal);
+  Progress feed_phase(std::string_view bytes);
   Progress feed_head(std::string_view bytes);
   Progress feed_body(std::string_view bytes);
   Progress feed_parser(std::string_view bytes);
 
   const ServerLimits& limits_;
+  BodyBudget& bodies_;
+  BodyShare share_;  ///< for the body of request_
   Phase phase_ = Phase::start;
   bool keep_alive_ = true;
   bool expects_continue_ = false;

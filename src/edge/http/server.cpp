@@ -154,7 +154,9 @@ ServerStats ServerImpl::stats() const {
     stats.requests_total += counters.requests_total.get();
     stats.requests_malformed += counters.requests_malformed.get();
     stats.timeouts_total += counters.timeouts_total.get();
+    stats.bodies_refused += counters.bodies_refused.get();
   }
+  stats.request_bytes = core_.bodies.held();
   return stats;
 }
 

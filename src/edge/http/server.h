@@ -20,6 +20,8 @@ struct ServerLimits {
   std::size_t line_bytes_max = std::size_t{8} * 1024;  ///< one header line, and the target
   std::size_t fields_max = 100;
   std::size_t body_bytes_max = std::size_t{10} * 1024 * 1024;
+  /// Of all bodies that are being read or wait for their answers; at least body_bytes_max.
+  std::size_t request_bytes_max = std::size_t{256} << 20U;
   std::size_t connections_max = 16'000;
   std::size_t connections_per_peer_max = 16'000;
   std::size_t pipelined_max =
@@ -91,6 +93,8 @@ struct ServerStats {
   std::uint64_t requests_total = 0;
   std::uint64_t requests_malformed = 0;  ///< refused by the strict layer
   std::uint64_t timeouts_total = 0;
+  std::uint64_t request_bytes = 0;   ///< of bodies that are being read or wait for their answers
+  std::uint64_t bodies_refused = 0;  ///< requests for whose bodies there was no room
 };
 
 class Server {

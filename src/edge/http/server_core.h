@@ -1,8 +1,10 @@
 /// What all threads of a server share.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 
+#include "edge/http/body_budget.h"
 #include "edge/http/connection_caps.h"
 #include "edge/http/server.h"
 #include "edge/http/tls.h"
@@ -11,10 +13,13 @@ namespace hk::http {
 
 struct ServerCore {
   explicit ServerCore(ServerLimits bounds)
-      : limits(bounds), caps(bounds.connections_max, bounds.connections_per_peer_max) {}
+      : limits(bounds),
+        caps(bounds.connections_max, bounds.connections_per_peer_max),
+        bodies(std::max(bounds.request_bytes_max, bounds.body_bytes_max)) {}
 
   const ServerLimits limits;
   ConnectionCaps caps;
+  BodyBudget bodies;
   Handler handler{};                 ///< constant once the threads run
   std::unique_ptr<TlsKeeper> tls{};  ///< null: plain HTTP; constant once the threads run
 };

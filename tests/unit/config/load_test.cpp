@@ -78,6 +78,7 @@ TEST_F(Load, GivesTheDefaultsWhenNothingIsSaid) {
   EXPECT_EQ(options->destination_parallelism, 128U);
   EXPECT_EQ(options->inbox_max, 16384U);
   EXPECT_EQ(options->inbox_bytes, 256U << 20U);
+  EXPECT_EQ(options->request_bytes, 256U << 20U);
   EXPECT_EQ(options->cache_bytes, 64U << 20U);
   EXPECT_EQ(options->block_cache_bytes, 64U << 20U);
   EXPECT_EQ(options->write_buffer_bytes, 64U << 20U);

@@ -32,7 +32,8 @@ struct Outcome {
 /// was not consumed.
 Outcome read_in_pieces(std::string_view bytes, const std::vector<std::size_t>& ends,
                        const ServerLimits& limits) {
-  RequestReader reader(limits);
+  BodyBudget bodies(limits.request_bytes_max);
+  RequestReader reader(limits, bodies);
   std::string unused;
   Outcome outcome;
   std::size_t begin = 0;
@@ -182,7 +183,8 @@ TEST(Strict, ContinueIsExpectedOnlyWithABodyAndIn1_1) {
 
 TEST(Strict, ARefusedReaderStaysRefused) {
   const ServerLimits limits = small_limits();
-  RequestReader reader(limits);
+  BodyBudget bodies(limits.request_bytes_max);
+  RequestReader reader(limits, bodies);
   ASSERT_EQ(reader.feed("GET / HTTP/1.1\r\n\r\n").step, RequestReader::Step::refused);
 
   EXPECT_EQ(reader.feed("GET / HTTP/1.1\r\nHost: a\r\n\r\n").step, RequestReader::Step::refused);
