@@ -150,8 +150,8 @@ class Load {
   void open(Connection& connection) {
     connection.fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     const sockaddr_in address = loopback(options_.port);
-    // A blocking connect: on loopback it is the listener's queue, and it happens before the clock
-    // runs.
+    // A blocking connect: on loopback it is the listener's queue. It happens before the clock runs,
+    // and again when the server ends a connection after its last allowed request.
     if (connect(connection.fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
       die("load: cannot connect to " + options_.authority + ": " + std::strerror(errno));
     }
@@ -251,7 +251,11 @@ class Load {
       return;
     }
     on_answer(connection, *response);
+    const bool last = field(response->head, "connection") == "close";
     connection.in.clear();  // One request at a time, so nothing follows.
+    if (last) {
+      reopen(connection);
+    }
     go_on(connection);
   }
 
@@ -282,9 +286,13 @@ class Load {
       --in_flight_;
       connection.busy = false;
     }
+    reopen(connection);
+    go_on(connection);
+  }
+
+  void reopen(Connection& connection) {
     close(connection.fd);
     open(connection);
-    go_on(connection);
   }
 
   void go_on(Connection& connection) {

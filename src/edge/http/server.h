@@ -26,7 +26,9 @@ struct ServerLimits {
   std::size_t connections_per_peer_max = 16'000;
   std::size_t pipelined_max =
       64;  ///< requests of one connection being answered; then reading pauses
-  std::size_t requests_per_connection_max = 0;  ///< 0 = no limit
+  /// The answer to the last one says that the connection ends: so that clients spread over the
+  /// threads, and no connection lives for ever. 0 = no limit.
+  std::size_t requests_per_connection_max = 1'000;
   std::chrono::milliseconds handshake_deadline{5'000};
   std::chrono::milliseconds header_deadline{10'000};
   std::chrono::milliseconds body_grace{5'000};  ///< after it a body must come at body_rate_min

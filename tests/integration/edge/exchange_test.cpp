@@ -267,6 +267,29 @@ TEST(Exchange, AConnectionEndsAfterItsLastAllowedRequest) {
   EXPECT_EQ(server.targets(), (std::vector<std::string>{"/1", "/2", "/3"}));
 }
 
+TEST(Exchange, ByDefaultAConnectionServesAThousandRequests) {
+  constexpr int allowed = 1'000;
+  TestServer server;
+  RawClient client(server.port());
+  std::string all;
+  for (int i = 0; i < 1 + allowed; ++i) all += get("/x");
+
+  std::thread sender([&] { client.send(all); });
+
+  for (int i = 1; i < allowed; ++i) {
+    const auto answer = client.read_answer();
+    ASSERT_TRUE(answer);
+    ASSERT_FALSE(answer->has("Connection: close")) << i;
+  }
+  EXPECT_TRUE(client.read_answer()->has("Connection: close"));
+  EXPECT_EQ(client.read_all(), "");
+  sender.join();
+  EXPECT_EQ(server.targets().size(), std::size_t{allowed});
+  RawClient next(server.port());
+  next.send(get("/y"));
+  EXPECT_EQ(next.read_answer()->status, 200);
+}
+
 TEST(Exchange, ADroppedResponderAnswers500) {
   TestServer server;
   RawClient client(server.port());
