@@ -33,12 +33,23 @@ struct RemoteFlags {
   bool dev = false;
   bool json = false;
 
-  void add_to(CLI::App& command) {
-    command.add_option("--url", url, "Server to talk to [HIKYAKU_URL, http://127.0.0.1:8080]");
-    command.add_option("--token", token, "Token of the tenant [HIKYAKU_TOKEN, QSTASH_TOKEN]");
+  void add_address_to(CLI::App& command, const std::string& url_help) {
+    command.add_option("--url", url, url_help);
     command.add_option("--ca-file", ca_file, "Certificates (PEM) to trust instead of the system's");
+  }
+
+  void add_to(CLI::App& command) {
+    add_address_to(command, "Server to talk to [HIKYAKU_URL, http://127.0.0.1:8080]");
+    command.add_option("--token", token, "Token of the tenant [HIKYAKU_TOKEN, QSTASH_TOKEN]");
     command.add_flag("--dev", dev, "Use the well-known token of `serve --dev`");
     command.add_flag("--json", json, "Print the server's JSON, for scripts");
+  }
+
+  static std::string without_slash(std::string text) {
+    while (text.ends_with('/')) {
+      text.pop_back();
+    }
+    return text;
   }
 
   [[nodiscard]] Connection connection() const {
@@ -48,9 +59,7 @@ struct RemoteFlags {
     } else if (const auto named = environment("HIKYAKU_URL")) {
       made.url = *named;
     }
-    while (made.url.ends_with('/')) {
-      made.url.pop_back();
-    }
+    made.url = without_slash(made.url);
     const auto from_environment = environment("HIKYAKU_TOKEN");
     if (!token.empty()) {
       made.token = Secret{token};
@@ -269,9 +278,13 @@ void add_offline(CLI::App& app, Arguments& arguments) {
   CLI::App* save = app.add_subcommand("backup", "Copy a data directory, also of a running server");
   save->add_option("--data", arguments.data, "Data directory [./data]");
   save->add_option("--to", arguments.directory, "Directory to make")->required();
+  // Not HIKYAKU_URL: the token of admin.json goes only where that file or the user says.
+  arguments.remote.add_address_to(*save, "How to reach the running server [where it listens]");
   save->add_flag("--json", arguments.json, "Print JSON, for scripts");
   save->callback([&arguments] {
-    arguments.code = backup(arguments.data, arguments.directory, arguments.json);
+    arguments.code = backup(arguments.data, arguments.directory,
+                            RemoteFlags::without_slash(arguments.remote.url),
+                            arguments.remote.ca_file, arguments.json);
   });
   CLI::App* bring_back = app.add_subcommand("restore", "Make a data directory from a backup");
   bring_back->add_option("--from", arguments.directory, "Directory that `backup` made")->required();

@@ -75,7 +75,8 @@ int verify(const std::string& data, bool as_json) {
   return checked->ok() ? exit_ok : exit_corruption;
 }
 
-int backup(const std::string& data, const std::string& to, bool as_json) {
+int backup(const std::string& data, const std::string& to, const std::string& url,
+           const std::string& ca_file, bool as_json) {
   std::error_code error;
   const std::string target = fs::absolute(to, error).lexically_normal().string();
   if (fs::exists(target)) {
@@ -85,14 +86,16 @@ int backup(const std::string& data, const std::string& to, bool as_json) {
   const json::object done{{"backup", target}};
   const std::string text = "backup written to " + target +
                            "; it holds master.key if the data directory does: keep it as safe";
+  std::string unreachable;
   if (const auto admin = read_admin_file(data)) {
     const auto answer =
         http::fetch({.method = "POST",
-                     .url = admin->url + "/api/v1/admin/backup",
+                     .url = (url.empty() ? admin->url : url) + "/api/v1/admin/backup",
                      .fields = {{"Authorization", "Bearer " + std::string(admin->token.reveal())},
                                 {"Content-Type", "application/json"}},
                      .body = json::serialize(json::object{{"directory", target}}),
-                     .timeout = std::chrono::minutes(10)});
+                     .timeout = std::chrono::minutes(10),
+                     .ca_file = ca_file});
     if (answer && answer->status / 100 == 2) {
       return finish(as_json, done, text);
     }
@@ -104,9 +107,16 @@ int backup(const std::string& data, const std::string& to, bool as_json) {
       return report(answer.error());
     }
     // Left behind by a server that was killed: the directory is free.
+    unreachable = answer.error().message;
   }
   auto store = open_existing(data);
   if (!store) {
+    if (!unreachable.empty()) {
+      fmt::print(stderr,
+                 "hikyaku: {}\nA server with TLS is reached by the name in its certificate: --url "
+                 "https://NAME:PORT, and --ca-file if the system does not trust it.\n",
+                 unreachable);
+    }
     return report(store.error());
   }
   auto written = (*store)->checkpoint(target);

@@ -201,6 +201,30 @@ class Backups(unittest.TestCase):
                 self.assertEqual(restored.job(waiting)["status"], "PENDING")
                 self.assertEqual(restored.get(f"/v2/messages/{lost}").status, 404)
 
+    def test_a_server_with_tls_is_backed_up_by_the_name_in_its_certificate(self):
+        with tempfile.TemporaryDirectory() as home:
+            certificate, key = os.path.join(home, "cert.pem"), os.path.join(home, "key.pem")
+            subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost",
+                            "-addext", "subjectAltName=DNS:localhost", "-keyout", key, "-out", certificate],
+                           check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            server = Server("--tls-cert", certificate, "--tls-key", key).spawn()
+            self.addCleanup(server.close)
+            url = f"https://localhost:{server.port}"
+
+            def listed():
+                return server.cli("dlq", "list", "--url", url, "--ca-file", certificate).returncode == 0
+            wait_for(listed, server.output)
+            copy = os.path.join(home, "copy")
+            for flags in ([], ["--url", url], ["--ca-file", certificate]):  # No trust; no trust; not its name.
+                done = server.cli("backup", "--data", server.data, "--to", copy, *flags)
+                self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
+                self.assertIn("--ca-file", done.stderr)
+            done = server.cli("backup", "--data", server.data, "--to", copy, "--url", url + "/", "--ca-file", certificate)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            server.kill()
+            done = run_binary("verify", "--data", copy)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
     def test_restore_does_not_overwrite(self):
         with Server() as server:
             copy = os.path.join(server.home, "copy")
