@@ -129,13 +129,7 @@ void Machine::read_lane(Lane& lane) {
     HK_SOMETIMES(cancel_finished_after_restart);
     auto state = batch_.state(live->seq);
     HK_ASSERT(state.has_value() && state->cancel_requested);
-    const Seq seq = live->seq;
-    const TenantId tenant = live->lane->key.tenant;
-    unindex(*live);
-    retire(seq, tenant, *state, Status::canceled);
-    batch_.put_state(seq, std::move(*state));
-    scheduler_.remove(*live, batch_.now());
-    forget(*live);
+    cancel_waiting(*live, std::move(*state));
   }
 }
 
@@ -156,7 +150,7 @@ Live* Machine::remember(Lane& lane, const LaneEntry& entry) {
   if (entry.started) {
     scheduler_.hold_slot(live);
   }
-  scheduler_.place_read(live, batch_.now());
+  scheduler_.place_read(live);
   return &live;
 }
 

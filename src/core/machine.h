@@ -82,6 +82,9 @@ class Machine {
   FlowKey& flow_key_for(TenantId tenant, const std::string& key);
   void store_flow_key(FlowKey& flow_key);
 
+  // message/cancel_message.cpp
+  void cancel_waiting(Live& live, MessageState state);
+
   // message/complete_attempt.cpp
   void end_attempt(Live& live, Attempt attempt, bool delivered, bool give_up,
                    std::optional<Millis> retry_after);

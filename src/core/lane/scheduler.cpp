@@ -61,7 +61,7 @@ Scheduler::Placed Scheduler::place(Live& live, Moment now) {
   return placed;
 }
 
-void Scheduler::place_read(Live& live, Moment now) {
+void Scheduler::place_read(Live& live) {
   Lane& lane = *live.lane;
   if (live.started) {
     lane.retrying.emplace(std::pair{live.not_before, live.seq}, &live);
@@ -70,7 +70,6 @@ void Scheduler::place_read(Live& live, Moment now) {
     HK_ASSERT(inserted);
   }
   ++waiting_;
-  (void)now;
 }
 
 void Scheduler::remove(Live& live, Moment now) {

@@ -39,7 +39,7 @@ class Scheduler {
   /// A message begins to wait (again). REQUIRES: live.lane is set.
   Placed place(Live& live, Moment now);
   /// From the index: like place(), but the lane's own reading never evicts.
-  void place_read(Live& live, Moment now);
+  void place_read(Live& live);
   /// It no longer waits: cancelled. REQUIRES: !live.leased.
   void remove(Live& live, Moment now);
 

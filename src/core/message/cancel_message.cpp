@@ -40,11 +40,7 @@ Reply Machine::decide(const CancelMessage& command) {
   }
 
   if (live != nullptr) {
-    unindex(*live);
-    retire(seq, tenant, state, Status::canceled);
-    batch_.put_state(seq, std::move(state));
-    scheduler_.remove(*live, batch_.now());
-    forget(*live);
+    cancel_waiting(*live, std::move(state));
     return Canceled{.running = false};
   }
 
@@ -55,6 +51,15 @@ Reply Machine::decide(const CancelMessage& command) {
   retire(seq, tenant, state, Status::canceled);
   batch_.put_state(seq, std::move(state));
   return Canceled{.running = false};
+}
+
+/// Ends a message that is in its lane's window and does not run. REQUIRES: !live.leased.
+void Machine::cancel_waiting(Live& live, MessageState state) {
+  unindex(live);
+  retire(live.seq, live.lane->key.tenant, state, Status::canceled);
+  batch_.put_state(live.seq, std::move(state));
+  scheduler_.remove(live, batch_.now());
+  forget(live);
 }
 
 }  // namespace hk::core
