@@ -68,7 +68,6 @@ class RocksDbStore final : public DurableStore {
   Result<void> checkpoint(const std::string& dir) override;
   Result<void> scrub() override;
   StoreStats stats() override;
-  void idle() override;
   Result<void> close() override;
 
  private:
@@ -194,12 +193,6 @@ Result<BatchSeq> RocksDbStore::sync() {
   }
   last_synced_.store(covered.seq);
   return covered.seq;
-}
-
-void RocksDbStore::idle() {
-  if (auto level = witness_.level(); !level) {
-    static_cast<void>(stop(level.error()));
-  }
 }
 
 Result<void> RocksDbStore::scrub() {

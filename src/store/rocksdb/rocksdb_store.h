@@ -60,8 +60,6 @@ class DurableStore : public Store {
   /// Reads every file and compares its checksum.
   virtual Result<void> scrub() = 0;
   virtual StoreStats stats() = 0;
-  /// Brings the witness level at once; it follows by itself within milliseconds otherwise.
-  virtual void idle() = 0;
   /// Syncs, brings the witness level and closes. Later calls are refused. REQUIRES: no readers.
   virtual Result<void> close() = 0;
 };

@@ -6,9 +6,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "integration/store/temp_dir.h"
@@ -51,6 +53,16 @@ inline void write_numbered(Store& store, std::uint64_t count, std::size_t value_
         {Write::Kind::put, Table::state, numbered_key(n), numbered_value(n, 10)}};
     ASSERT_TRUE(store.write(batch).has_value());
   }
+}
+
+/// The witness follows by itself: waits until it names everything that is durable.
+inline void wait_until_witnessed(DurableStore& store) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (store.stats().witnessed < store.stats().last_synced &&
+         std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::yield();
+  }
+  EXPECT_EQ(store.stats().witnessed, store.stats().last_synced);
 }
 
 /// The files of a directory with that ending (or name), oldest name first.

@@ -151,7 +151,7 @@ TEST_F(Witness, OneBrokenSlotIsCoveredByTheOther) {
     ASSERT_NE(store, nullptr);
     write_numbered(*store, 4);
     ASSERT_TRUE(store->sync().has_value());
-    store->idle();
+    wait_until_witnessed(*store);
     write_numbered(*store, 1);
     ASSERT_TRUE(store->close().has_value());  // both slots were written again
   }
@@ -194,21 +194,20 @@ TEST_F(Witness, IsBroughtLevelAfterABurstWithoutAnybodyAsking) {
   const auto store = open_or_fail(options_);
   write_numbered(*store, 1);
   ASSERT_EQ(store->sync(), 101U);
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
-  while (store->stats().witnessed < 101 && std::chrono::steady_clock::now() < deadline) {
-    std::this_thread::yield();
-  }
+
+  wait_until_witnessed(*store);
+
   EXPECT_EQ(store->stats().witnessed, 101U);
 }
 
-TEST_F(Witness, NamesOnlyWhatIsDurableAndAllOfItWhenAsked) {
+TEST_F(Witness, NamesOnlyWhatIsDurableAndSoonAllOfIt) {
   const auto store = open_or_fail(options_);
   for (BatchSeq seq = 101; seq < 130; ++seq) {
     write_numbered(*store, 1);
     EXPECT_LT(store->stats().witnessed, seq);
     ASSERT_EQ(store->sync(), seq);
     if (seq % 10 == 0) {
-      store->idle();
+      wait_until_witnessed(*store);
       EXPECT_EQ(store->stats().witnessed, seq);
     }
   }
