@@ -42,7 +42,7 @@ void Attempt::begin() {
     }
   }
   last_ = began_ + timeout_;
-  means_.wheel.set(*this, last_);
+  set_deadline(last_);
 
   auto url = parse_destination(start_.message->url);
   if (!url) {
@@ -89,12 +89,12 @@ void Attempt::connect() {
   connection_ = ConnectionPtr(new Connection(means_.io, means_.response_limits));
   connection_->pool_key = pool_key(start_.tenant, url_, address);
   ++means_.connections_opened;
-  means_.wheel.set(*this, std::min(last_, Clock::now() + means_.options.connect_timeout));
+  set_deadline(std::min(last_, Clock::now() + means_.options.connect_timeout));
   connection_->open(url_, address, means_.tls, *this);
 }
 
 void Attempt::on_open() {
-  means_.wheel.set(*this, last_);
+  set_deadline(last_);
   send(std::move(connection_));
 }
 
@@ -148,7 +148,16 @@ void Attempt::on_fault(Fault fault, std::string text) {
   end_failed(AttemptResult::network_error, std::move(text));
 }
 
+void Attempt::set_deadline(Clock::time_point deadline) {
+  deadline_ = deadline;
+  means_.wheel.schedule(*this, deadline);
+}
+
 void Attempt::on_deadline(Clock::time_point now) {
+  if (now < deadline_) {
+    means_.wheel.schedule(*this, deadline_);
+    return;
+  }
   if (connection_ != nullptr) {
     connection_->close();
     connection_.reset();

@@ -3,17 +3,16 @@
 #pragma once
 
 #include <boost/asio/io_context.hpp>
-#include <boost/intrusive/list_hook.hpp>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 
+#include "base/deadline_wheel.h"
 #include "core/command.h"
 #include "core/effect.h"
 #include "delivery/connection.h"
 #include "delivery/connection_pool.h"
-#include "delivery/deadline_wheel.h"
 #include "delivery/dispatcher.h"
 #include "delivery/outcome.h"
 #include "delivery/request.h"
@@ -51,19 +50,19 @@ class AttemptOwner {
   ~AttemptOwner() = default;
 };
 
-class Attempt final : public WheelEntry, public ConnectionUser {
+class Attempt final : public DeadlineWheel::Node, public ConnectionUser {
  public:
   using Clock = std::chrono::steady_clock;
 
   Attempt(AttemptMeans& means, AttemptOwner& owner, core::StartAttempt start);
-  ~Attempt();
+  ~Attempt() override;
   Attempt(const Attempt&) = delete;
   Attempt& operator=(const Attempt&) = delete;
 
   /// May end the attempt before it returns.
   void begin();
   void on_resolved(const Result<Addresses>& answers);
-  void on_deadline(Clock::time_point now);
+  void on_deadline(Clock::time_point now) override;
 
   [[nodiscard]] const core::StartAttempt& start() const { return start_; }
   [[nodiscard]] const Url& url() const { return url_; }
@@ -73,6 +72,7 @@ class Attempt final : public WheelEntry, public ConnectionUser {
   std::size_t slot = 0;      ///< the owner's place for it
 
  private:
+  void set_deadline(Clock::time_point deadline);
   void go_to(Addresses answers);
   void connect();
   void send(ConnectionPtr connection);
@@ -91,7 +91,8 @@ class Attempt final : public WheelEntry, public ConnectionUser {
   std::size_t next_address_ = 0;
   ConnectionPtr connection_;  ///< opening or in use
   Clock::time_point began_;
-  Clock::time_point last_;  ///< the attempt's own deadline; the wheel may hold an earlier one
+  Clock::time_point last_;      ///< the attempt's own deadline
+  Clock::time_point deadline_;  ///< of what it does now; not after last_
   std::chrono::milliseconds timeout_{};
 };
 

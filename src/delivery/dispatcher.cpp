@@ -23,6 +23,8 @@ namespace {
 namespace asio = boost::asio;
 using Clock = std::chrono::steady_clock;
 
+constexpr std::chrono::milliseconds wheel_tick{20};
+
 class RunningDispatcher;
 
 /// The way back to the I/O thread for those who may still call when the dispatcher is gone.
@@ -61,7 +63,7 @@ class RunningDispatcher final : public Dispatcher, public AttemptOwner {
         reporter_(metrics, spans, options_.record_spans),
         outbox_(io, submitter),
         pool_({options_.idle_max, options_.idle_per_destination_max, options_.idle_age_max}),
-        wheel_(Clock::now()),
+        wheel_(Clock::now(), wheel_tick),
         signer_(random_seed()),
         means_{.io = io,
                .options = options_,
@@ -230,7 +232,7 @@ void RunningDispatcher::arm() {
     return;
   }
   armed_ = true;
-  timer_.expires_after(DeadlineWheel::tick);
+  timer_.expires_after(wheel_.tick());
   timer_.async_wait([door = door_](const boost::system::error_code& error) {
     if (!error && door->dispatcher != nullptr) {
       door->dispatcher->on_tick();
@@ -241,7 +243,7 @@ void RunningDispatcher::arm() {
 void RunningDispatcher::on_tick() {
   armed_ = false;
   const auto now = Clock::now();
-  wheel_.turn(now, [now](WheelEntry& entry) { static_cast<Attempt&>(entry).on_deadline(now); });
+  wheel_.advance(now);
   outbox_.flush();  // the engine may have had no room
   if (now >= next_sweep_) {
     next_sweep_ = now + std::chrono::seconds(1);

@@ -5,8 +5,8 @@
 
 #include <string>
 
+#include "base/deadline_wheel.h"
 #include "edge/http/connection_caps.h"
-#include "edge/http/deadline_wheel.h"
 #include "edge/http/io_loop.h"
 #include "edge/http/server_core.h"
 #include "edge/http/stream.h"

@@ -5,11 +5,15 @@
 
 namespace hk::http {
 
+namespace {
+constexpr std::chrono::milliseconds wheel_tick{50};
+}
+
 IoLoop::IoLoop(std::size_t index)
     : index_(index),
       guard_(boost::asio::make_work_guard(context_)),
       timer_(context_),
-      wheel_(Clock::now()) {}
+      wheel_(Clock::now(), wheel_tick) {}
 
 IoLoop::~IoLoop() { stop(); }
 
@@ -35,7 +39,7 @@ void IoLoop::stop() {
 std::string_view IoLoop::common_lines() { return common_.lines(std::time(nullptr)); }
 
 void IoLoop::arm_tick() {
-  timer_.expires_after(DeadlineWheel::tick);
+  timer_.expires_after(wheel_.tick());
   timer_.async_wait([this](const boost::system::error_code& failure) {
     if (failure) return;
     wheel_.advance(Clock::now());

@@ -10,11 +10,13 @@
 #include <string_view>
 #include <thread>
 
-#include "edge/http/deadline_wheel.h"
+#include "base/deadline_wheel.h"
 #include "edge/http/response_writer.h"
 #include "edge/http/server.h"
 
 namespace hk::http {
+
+using Clock = DeadlineWheel::Clock;
 
 /// Written by one thread, read by any: no locked instruction is needed.
 class Counter {

@@ -1,8 +1,8 @@
-/// Deadlines of many connections without a timer each: nodes hang in buckets of one tick, and a
-/// sweep looks only at the buckets that have come due. A node is moved when its deadline becomes
-/// earlier; a later deadline is noticed when the old one comes up. So a connection that is busy
-/// costs nothing here, and an idle one is looked at about once per deadline. Used by one I/O
-/// thread.
+/// Deadlines of many connections or attempts without a timer each: nodes hang in buckets of one
+/// tick, and a sweep looks only at the buckets that have come due. A node is moved when its
+/// deadline becomes earlier; a later deadline is noticed when the old one comes up. So a connection
+/// that is busy costs nothing here, and an idle one is looked at about once per deadline. It keeps
+/// no clock: its owner, one I/O thread, says what time it is.
 #pragma once
 
 #include <algorithm>
@@ -12,13 +12,11 @@
 
 #include "base/assert.h"
 
-namespace hk::http {
-
-using Clock = std::chrono::steady_clock;
+namespace hk {
 
 class DeadlineWheel {
  public:
-  static constexpr std::chrono::milliseconds tick{50};
+  using Clock = std::chrono::steady_clock;
 
   /// Base of what can be scheduled. Unhooks itself when destroyed.
   class Node {
@@ -27,7 +25,8 @@ class DeadlineWheel {
     Node(const Node&) = delete;
     Node& operator=(const Node&) = delete;
     virtual ~Node() { unhook(); }
-    /// It is time to look: the node must schedule itself again or be done with.
+    /// It is time to look, perhaps before the deadline: the node must schedule itself again or be
+    /// done with. It may end itself and others.
     virtual void on_deadline(Clock::time_point now) = 0;
 
    private:
@@ -43,7 +42,11 @@ class DeadlineWheel {
     std::uint64_t due_ = 0;
   };
 
-  explicit DeadlineWheel(Clock::time_point start) : start_(start) {}
+  /// `tick`: how late a deadline may be noticed, twice; the owner calls advance() that often.
+  DeadlineWheel(Clock::time_point start, std::chrono::milliseconds tick)
+      : start_(start), tick_(tick) {}
+
+  [[nodiscard]] std::chrono::milliseconds tick() const { return tick_; }
 
   /// on_deadline() will be called at `due` or, if the node was scheduled earlier, at that time.
   void schedule(Node& node, Clock::time_point due) {
@@ -63,6 +66,8 @@ class DeadlineWheel {
   /// Calls on_deadline() of everything that is due.
   void advance(Clock::time_point now) {
     const std::uint64_t target = tick_of(now);
+    // After a long sleep one full turn sees every bucket.
+    if (target > now_ + buckets_.size()) now_ = target - buckets_.size();
     while (now_ < target) {
       ++now_;
       Anchor& bucket = buckets_[now_ % buckets_.size()];
@@ -104,12 +109,13 @@ class DeadlineWheel {
   };
 
   [[nodiscard]] std::uint64_t tick_of(Clock::time_point when) const {
-    return when <= start_ ? 0 : static_cast<std::uint64_t>((when - start_) / tick);
+    return when <= start_ ? 0 : static_cast<std::uint64_t>((when - start_) / tick_);
   }
 
-  Clock::time_point start_;
+  const Clock::time_point start_;
+  const std::chrono::milliseconds tick_;
   std::uint64_t now_ = 0;
   std::array<Anchor, 1024> buckets_{};
 };
 
-}  // namespace hk::http
+}  // namespace hk

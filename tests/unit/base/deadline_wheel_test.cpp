@@ -1,17 +1,20 @@
+#include "base/deadline_wheel.h"
+
 #include <gtest/gtest.h>
 
-#include "edge/http/connection_caps.h"
-#include "edge/http/deadline_wheel.h"
-#include "edge/http/read_buffer.h"
+#include <deque>
+#include <memory>
+#include <vector>
 
-namespace hk::http {
-
+namespace hk {
 namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
+using Clock = DeadlineWheel::Clock;
 const Clock::time_point start{seconds(1'000)};
+constexpr milliseconds tick{50};
 
 struct Probe : DeadlineWheel::Node {
   void on_deadline(Clock::time_point now) override {
@@ -29,22 +32,20 @@ void run(DeadlineWheel& wheel, milliseconds from, milliseconds to) {
   for (milliseconds at = from; at <= to; at += milliseconds(10)) wheel.advance(start + at);
 }
 
-}  // namespace
-
 TEST(DeadlineWheel, ADeadlineIsNeverEarlyAndAtMostTwoTicksLate) {
   for (int ms = 0; ms < 400; ms += 7) {
-    DeadlineWheel wheel(start);
+    DeadlineWheel wheel(start, tick);
     Probe probe;
     wheel.schedule(probe, start + milliseconds(ms));
     run(wheel, milliseconds(0), milliseconds(600));
     ASSERT_EQ(probe.calls, 1);
     EXPECT_GE(probe.called_at, start + milliseconds(ms));
-    EXPECT_LE(probe.called_at, start + milliseconds(ms) + 2 * DeadlineWheel::tick);
+    EXPECT_LE(probe.called_at, start + milliseconds(ms) + 2 * tick);
   }
 }
 
 TEST(DeadlineWheel, AnEarlierDeadlineMovesTheNodeAndALaterOneDoesNot) {
-  DeadlineWheel wheel(start);
+  DeadlineWheel wheel(start, tick);
   Probe probe;
   wheel.schedule(probe, start + seconds(10));
   wheel.schedule(probe, start + seconds(1));
@@ -56,7 +57,7 @@ TEST(DeadlineWheel, AnEarlierDeadlineMovesTheNodeAndALaterOneDoesNot) {
 }
 
 TEST(DeadlineWheel, ADeadlineBeyondTheHorizonIsLookedAtOnTheWay) {
-  DeadlineWheel wheel(start);
+  DeadlineWheel wheel(start, tick);
   Probe probe;
   probe.wheel = &wheel;
   probe.again = Clock::time_point::max();
@@ -69,7 +70,7 @@ TEST(DeadlineWheel, ADeadlineBeyondTheHorizonIsLookedAtOnTheWay) {
 }
 
 TEST(DeadlineWheel, ADestroyedOrCancelledNodeIsForgotten) {
-  DeadlineWheel wheel(start);
+  DeadlineWheel wheel(start, tick);
   Probe cancelled;
   {
     Probe destroyed;
@@ -84,7 +85,7 @@ TEST(DeadlineWheel, ADestroyedOrCancelledNodeIsForgotten) {
 }
 
 TEST(DeadlineWheel, DrainingVisitsEveryNodeOnce) {
-  DeadlineWheel wheel(start);
+  DeadlineWheel wheel(start, tick);
   Probe probes[20];
   for (int i = 0; i < 20; ++i) wheel.schedule(probes[i], start + seconds(i * 4));
   int visits = 0;
@@ -99,49 +100,50 @@ TEST(DeadlineWheel, DrainingVisitsEveryNodeOnce) {
   for (const Probe& probe : probes) EXPECT_EQ(probe.calls, 1);
 }
 
-TEST(ConnectionCaps, TheTotalAndEachPeerAreBounded) {
-  const auto key = [](const char* text) { return peer_key(boost::asio::ip::make_address(text)); };
-  ConnectionCaps caps(3, 2);
+TEST(DeadlineWheel, EverythingIsSeenAfterALongSleep) {
+  DeadlineWheel wheel(start, tick);
+  std::deque<Probe> probes(3'000);
+  int ms = 0;
+  for (Probe& probe : probes) wheel.schedule(probe, start + milliseconds(ms += 17));
 
-  EXPECT_TRUE(caps.acquire(key("10.0.0.1")));
-  EXPECT_TRUE(caps.acquire(key("10.0.0.1")));
-  EXPECT_FALSE(caps.acquire(key("10.0.0.1")));
-  EXPECT_TRUE(caps.acquire(key("10.0.0.2")));
-  EXPECT_FALSE(caps.acquire(key("10.0.0.3")));
-  caps.release(key("10.0.0.1"));
-  EXPECT_TRUE(caps.acquire(key("10.0.0.3")));
+  wheel.advance(start + std::chrono::hours(24 * 365));
+
+  for (const Probe& probe : probes) ASSERT_EQ(probe.calls, 1);
 }
 
-TEST(ConnectionCaps, AnIpv6PeerIsItsNetwork) {
-  const auto key = [](const char* text) { return peer_key(boost::asio::ip::make_address(text)); };
+TEST(DeadlineWheel, ADeadlineInThePastIsSeenWithTheNextTick) {
+  DeadlineWheel wheel(start, tick);
+  wheel.advance(start + seconds(100));
+  Probe probe;
+  wheel.schedule(probe, start + seconds(1));
 
-  EXPECT_EQ(key("2001:db8:1:2::1"), key("2001:db8:1:2:ffff::9"));
-  EXPECT_NE(key("2001:db8:1:2::1"), key("2001:db8:1:3::1"));
-  EXPECT_EQ(key("::ffff:10.0.0.1"), key("10.0.0.1"));
-  EXPECT_NE(key("10.0.0.2"), key("10.0.0.1"));
-  EXPECT_NE(key("::1"), key("10.0.0.1"));
+  wheel.advance(start + seconds(100) + tick);
+
+  EXPECT_EQ(probe.calls, 1);
 }
 
-TEST(ReadBuffer, GrowsForWhatIsUnusedAndShrinksWhenIdle) {
-  ReadBuffer buffer;
-  std::string expected;
-  for (int i = 0; i < 20; ++i) {
-    buffer.make_room(false, 40'000);
-    ASSERT_GT(buffer.free_size(), 0U);
-    const std::size_t size = std::min<std::size_t>(buffer.free_size(), 2'000);
-    std::memset(buffer.free_data(), 'a' + i, size);
-    expected.append(size, static_cast<char>('a' + i));
-    buffer.add(size);
-    buffer.consume(100);
-    expected.erase(0, 100);
-    ASSERT_EQ(buffer.view(), expected);
+TEST(DeadlineWheel, ANodeThatIsCalledMayEndTheOthers) {
+  struct Ender : Probe {
+    void on_deadline(Clock::time_point now) override {
+      Probe::on_deadline(now);
+      if (others != nullptr) others->clear();
+    }
+    std::vector<std::unique_ptr<Probe>>* others = nullptr;
+  };
+  DeadlineWheel wheel(start, tick);
+  Ender ender;
+  std::vector<std::unique_ptr<Probe>> others;
+  ender.others = &others;
+  wheel.schedule(ender, start + seconds(1));
+  for (int i = 0; i < 10; ++i) {
+    others.push_back(std::make_unique<Probe>());
+    wheel.schedule(*others.back(), start + seconds(1));
   }
-  buffer.consume(expected.size());
-  EXPECT_TRUE(buffer.empty());
 
-  buffer.shrink();
-  buffer.make_room(false, 40'000);
-  EXPECT_EQ(buffer.free_size(), ReadBuffer::small_bytes);
+  run(wheel, milliseconds(0), milliseconds(2'000));
+
+  EXPECT_EQ(ender.calls, 1);
 }
 
-}  // namespace hk::http
+}  // namespace
+}  // namespace hk
