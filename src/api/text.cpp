@@ -4,13 +4,13 @@
 #include <cmath>
 #include <cstdio>
 
+#include "base/ascii.h"
+
 namespace hk::api {
 
 namespace {
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 char upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 std::int64_t unit_ms(char unit) {
   switch (unit) {
@@ -156,7 +156,7 @@ std::vector<std::string> split_commas(std::string_view text) {
 std::string to_lower(std::string_view text) {
   std::string lowered(text);
   for (char& c : lowered) {
-    c = lower(c);
+    c = hk::to_lower(c);
   }
   return lowered;
 }
@@ -166,7 +166,7 @@ bool starts_with_ignoring_case(std::string_view text, std::string_view prefix) {
     return false;
   }
   for (std::size_t i = 0; i < prefix.size(); ++i) {
-    if (lower(text[i]) != lower(prefix[i])) {
+    if (hk::to_lower(text[i]) != hk::to_lower(prefix[i])) {
       return false;
     }
   }
@@ -177,7 +177,7 @@ std::string canonical_header_name(std::string_view name) {
   std::string canonical(name);
   bool first = true;
   for (char& c : canonical) {
-    c = first ? upper(c) : lower(c);
+    c = first ? upper(c) : hk::to_lower(c);
     first = c == '-';
   }
   return canonical;

@@ -136,7 +136,7 @@ void Daemon::make_service() {
     return parsed->authority_key();
   };
   api.check_header = [](std::string_view name, std::string_view value) {
-    return delivery::safe_header(name, value);
+    return delivery::may_forward(name, value);
   };
   api.now = [this] { return clock_.now(); };
   api.ready = [this] { return ready_.load(); };

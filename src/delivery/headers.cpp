@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "base/ascii.h"
+
 namespace hk::delivery {
 namespace {
 
@@ -28,18 +30,8 @@ constexpr std::string_view reserved_prefixes[] = {"proxy-", "webhook-", "hikyaku
 
 constexpr std::string_view methods[] = {"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"};
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
-bool is_token_char(char c) {
-  const char l = lower(c);
-  return (l >= 'a' && l <= 'z') || (c >= '0' && c <= '9') ||
-         (c != '\0' && std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos);
-}
-
-bool is_value_char(char c) {
-  const auto byte = static_cast<unsigned char>(c);
-  return byte == '\t' || (byte >= 0x20 && byte <= 0x7e);
-}
+/// Stricter than what a field may hold: receivers disagree about bytes beyond ASCII.
+bool is_forwarded_char(char c) { return is_value_char(c) && static_cast<unsigned char>(c) < 0x80; }
 
 /// REQUIRES: prefix is in lower case.
 bool starts_with_ignoring_case(std::string_view text, std::string_view prefix) {
@@ -50,12 +42,12 @@ bool starts_with_ignoring_case(std::string_view text, std::string_view prefix) {
 
 bool same_name(std::string_view a, std::string_view b) {
   return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) {
-           return x == y || lower(x) == lower(y);
+           return x == y || to_lower(x) == to_lower(y);
          });
 }
 
-Result<void> safe_header(std::string_view name, std::string_view value) {
-  if (name.empty() || !std::ranges::all_of(name, is_token_char)) {
+Result<void> may_forward(std::string_view name, std::string_view value) {
+  if (!is_token(name)) {
     return fail(ErrorKind::invalid_argument,
                 "a forwarded header has an invalid name: letters, digits and !#$%&'*+-.^_`|~ only");
   }
@@ -75,7 +67,7 @@ Result<void> safe_header(std::string_view name, std::string_view value) {
   return {};
 }
 
-bool safe_value(std::string_view value) { return std::ranges::all_of(value, is_value_char); }
+bool safe_value(std::string_view value) { return std::ranges::all_of(value, is_forwarded_char); }
 
 Result<void> safe_method(std::string_view method) {
   if (std::ranges::find(methods, method) == std::end(methods)) {
@@ -92,7 +84,7 @@ bool safe_target(std::string_view target) {
 }
 
 Result<void> ForwardedHeaders::add(std::string_view name, std::string_view value) {
-  if (auto safe = safe_header(name, value); !safe) {
+  if (auto safe = may_forward(name, value); !safe) {
     return safe;
   }
   ++fields_;

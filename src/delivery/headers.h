@@ -16,7 +16,7 @@ constexpr std::size_t forwarded_bytes_max = std::size_t{16} * 1024;  ///< names 
 /// invalid_argument: the name is not a token, or it is one that only we may set (framing,
 /// connection control, our own identity fields), or the value has bytes other than visible ASCII,
 /// space and tab.
-Result<void> safe_header(std::string_view name, std::string_view value);
+Result<void> may_forward(std::string_view name, std::string_view value);
 
 /// Visible ASCII, space and tab only: cannot end a field or begin another one.
 bool safe_value(std::string_view value);
@@ -33,7 +33,7 @@ bool same_name(std::string_view a, std::string_view b);
 /// The forwarded fields of one message: each one safe, and all of them together within bounds.
 class ForwardedHeaders {
  public:
-  /// invalid_argument as safe_header(); limit_exceeded: too many, or too large together.
+  /// invalid_argument as may_forward(); limit_exceeded: too many, or too large together.
   Result<void> add(std::string_view name, std::string_view value);
 
  private:

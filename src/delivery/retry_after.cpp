@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/ascii.h"
 #include "delivery/headers.h"
 
 namespace hk::delivery {
@@ -17,8 +18,6 @@ constexpr std::size_t value_bytes_max = 64;
 
 constexpr std::string_view names[] = {"Retry-After", "X-RateLimit-Reset",
                                       "X-RateLimit-Reset-Requests", "X-RateLimit-Reset-Tokens"};
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /// Digits with an optional fraction, taken off the front; nullopt leaves `text` alone.
 std::optional<double> take_decimal(std::string_view& text) {

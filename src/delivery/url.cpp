@@ -8,6 +8,8 @@
 #include <optional>
 #include <utility>
 
+#include "base/ascii.h"
+
 namespace hk::delivery {
 namespace {
 
@@ -18,15 +20,11 @@ std::unexpected<Error> refuse(std::string why) {
   return fail(ErrorKind::invalid_argument, "invalid destination url: " + std::move(why));
 }
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_hex(char c) { return is_digit(c) || (lower(c) >= 'a' && lower(c) <= 'f'); }
-
 /// REQUIRES: lower_prefix is in lower case.
 bool has_prefix_ignoring_case(std::string_view text, std::string_view lower_prefix) {
   return text.size() >= lower_prefix.size() &&
          std::equal(lower_prefix.begin(), lower_prefix.end(), text.begin(),
-                    [](char a, char b) { return a == lower(b); });
+                    [](char a, char b) { return a == to_lower(b); });
 }
 
 std::uint16_t default_port(Scheme scheme) { return scheme == Scheme::https ? 443 : 80; }
@@ -57,7 +55,7 @@ std::optional<Error> find_bad_byte(std::string_view text) {
 bool ends_in_number(std::string_view name) {
   const std::string_view last = name.substr(name.rfind('.') + 1);
   if (last.size() >= 2 && last[0] == '0' && last[1] == 'x') {
-    return std::ranges::all_of(last.substr(2), is_hex);
+    return std::ranges::all_of(last.substr(2), is_hex_digit);
   }
   return !last.empty() && std::ranges::all_of(last, is_digit);
 }
@@ -110,7 +108,7 @@ Result<void> read_name(std::string_view text, Url& url) {
     return refuse("the host name is longer than 253 bytes");
   }
   std::string host(text.size(), '\0');
-  std::ranges::transform(text, host.begin(), lower);
+  std::ranges::transform(text, host.begin(), to_lower);
 
   std::size_t label = 0;
   for (const char c : host) {

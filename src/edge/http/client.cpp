@@ -19,7 +19,7 @@
 #include <memory>
 #include <system_error>
 
-#include "edge/http/ascii.h"
+#include "base/ascii.h"
 #include "edge/http/safe_header.h"
 #include "edge/http/socket_bio.h"
 #include "edge/http/stream.h"

@@ -1,6 +1,6 @@
 #include "edge/http/message.h"
 
-#include "edge/http/ascii.h"
+#include "base/ascii.h"
 
 namespace hk::http {
 

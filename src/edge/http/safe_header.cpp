@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "edge/http/ascii.h"
+#include "base/ascii.h"
 
 namespace hk::http {
 

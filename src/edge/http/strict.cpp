@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "edge/http/ascii.h"
+#include "base/ascii.h"
 #include "edge/http/message.h"
 
 namespace hk::http {

@@ -7,7 +7,7 @@
 namespace hk::delivery {
 namespace {
 
-TEST(SafeHeader, JudgesEveryNameAndValue) {
+TEST(MayForward, JudgesEveryNameAndValue) {
   struct Row {
     std::string name;
     std::string value;
@@ -77,7 +77,7 @@ TEST(SafeHeader, JudgesEveryNameAndValue) {
   for (const Row& row : rows) {
     SCOPED_TRACE(row.name + ": " + row.value);
 
-    const auto safe = safe_header(row.name, row.value);
+    const auto safe = may_forward(row.name, row.value);
 
     EXPECT_EQ(safe.has_value(), row.safe);
     if (!safe) {
@@ -86,8 +86,8 @@ TEST(SafeHeader, JudgesEveryNameAndValue) {
   }
 }
 
-TEST(SafeHeader, TheTextNeverRepeatsTheValue) {
-  const auto refused = safe_header("Authorization", "Bearer secret\n");
+TEST(MayForward, TheTextNeverRepeatsTheValue) {
+  const auto refused = may_forward("Authorization", "Bearer secret\n");
 
   ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error().message.find("secret"), std::string::npos);

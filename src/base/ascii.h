@@ -1,12 +1,12 @@
-/// The character classes of RFC 9110 that the edge needs, as tables. Locale-free; used on any
-/// thread.
+/// ASCII without a locale, and the character classes of RFC 9110 that edge and delivery need, as
+/// tables. Used on any thread.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <string_view>
 
-namespace hk::http {
+namespace hk {
 
 namespace detail {
 
@@ -60,4 +60,4 @@ constexpr std::string_view trim(std::string_view text) {
   return text;
 }
 
-}  // namespace hk::http
+}  // namespace hk
