@@ -1,5 +1,5 @@
 /// Writing JSON: appends to a string, escapes correctly and never builds a tree. Used by every
-/// answer; the publish answer calls append_json_string() alone. Pure functions, any thread.
+/// answer; the publish answer calls append_json_string() alone. Any thread.
 #pragma once
 
 #include <concepts>
@@ -7,14 +7,9 @@
 #include <string>
 #include <string_view>
 
+#include "base/json_string.h"
+
 namespace hk::api {
-
-/// Length of the well-formed UTF-8 sequence that `text` begins with; 0 if there is none.
-std::size_t utf8_sequence(std::string_view text);
-bool valid_utf8(std::string_view text);
-
-/// With the quotes. Bytes that are not UTF-8 become U+FFFD: what leaves is always valid JSON.
-void append_json_string(std::string& out, std::string_view text);
 
 /// Commas are its business; that begin and end match is the caller's.
 class JsonWriter {

@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "base/assert.h"
+#include "base/json_string.h"
 #include "security/digest.h"
 #include "security/encoding.h"
 
@@ -18,19 +19,6 @@ void append_number(std::string& out, std::int64_t value) {
   const auto [end, error] = std::to_chars(std::begin(digits), std::end(digits), value);
   HK_ASSERT(error == std::errc{});
   out.append(digits, end);
-}
-
-/// A URL that was accepted is visible ASCII: only the quote needs an escape, the backslash is
-/// refused.
-void append_json_string(std::string& out, std::string_view text) {
-  out.push_back('"');
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      out.push_back('\\');
-    }
-    out.push_back(c);
-  }
-  out.push_back('"');
 }
 
 void append_hex(std::string& out, std::uint64_t value) {

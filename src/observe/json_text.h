@@ -1,20 +1,16 @@
-/// A text as a JSON string, safe whatever its bytes are: for log lines and exported spans. Callable
-/// from any thread.
+/// Texts of log lines and exported spans: bounded, so that one hostile input cannot fill a disk.
+/// Callable from any thread.
 #pragma once
 
-#include <cstddef>
-#include <string>
-#include <string_view>
+#include "base/json_string.h"
 
 namespace hk::observe {
 
-/// The most a value may hold, so that one hostile input cannot fill a disk.
+/// The most a value may hold; a longer one ends with an ellipsis.
 constexpr std::size_t text_bytes_max = 2048;
 
-/// Appends `text` in quotes. Control characters (C0, DEL, C1) are escaped, each malformed piece of
-/// UTF-8 becomes U+FFFD, and a text that would hold more than `bytes_max` bytes ends with an
-/// ellipsis within them. REQUIRES: bytes_max >= 3.
-void append_json_string(std::string& out, std::string_view text,
-                        std::size_t bytes_max = text_bytes_max);
+inline void append_json_text(std::string& out, std::string_view text) {
+  append_json_string(out, text, text_bytes_max);
+}
 
 }  // namespace hk::observe

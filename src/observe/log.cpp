@@ -129,7 +129,7 @@ void append_time(std::string& out) {
 struct AppendValue {
   std::string& out;
 
-  void operator()(std::string_view text) const { append_json_string(out, text); }
+  void operator()(std::string_view text) const { append_json_text(out, text); }
   void operator()(std::int64_t number) const { append_number(out, number); }
   void operator()(std::uint64_t number) const { append_number(out, number); }
   void operator()(bool value) const { out += value ? "true" : "false"; }
@@ -156,10 +156,10 @@ void log(Level level, std::string_view event, std::initializer_list<LogField> fi
   line += R"(","level":")";
   line += name_of(level);
   line += R"(","event":)";
-  append_json_string(line, event);
+  append_json_text(line, event);
   for (const LogField& field : fields) {
     line.push_back(',');
-    append_json_string(line, field.name);
+    append_json_text(line, field.name);
     line.push_back(':');
     std::visit(AppendValue{line}, field.value);
   }

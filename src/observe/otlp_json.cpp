@@ -16,9 +16,9 @@ void append_nanoseconds(std::string& out, std::int64_t milliseconds) {
 
 void append_attribute(std::string& out, std::string_view key, std::string_view value) {
   out += R"({"key":)";
-  append_json_string(out, key);
+  append_json_text(out, key);
   out += R"(,"value":{"stringValue":)";
-  append_json_string(out, value);
+  append_json_text(out, value);
   out += "}}";
 }
 
@@ -31,7 +31,7 @@ void append_span(std::string& out, const Span& span) {
     out += R"(","parentSpanId":")" + hex(span.parent_span_id.data(), span.parent_span_id.size());
   }
   out += R"(","name":)";
-  append_json_string(out, span.name);
+  append_json_text(out, span.name);
   out += R"(,"kind":)" + std::to_string(static_cast<int>(span.kind));
   out += R"(,"startTimeUnixNano":)";
   append_nanoseconds(out, span.start_ms);
@@ -45,7 +45,7 @@ void append_span(std::string& out, const Span& span) {
   out += "]";
   if (span.error) {
     out += R"(,"status":{"code":2,"message":)";
-    append_json_string(out, span.error_text);
+    append_json_text(out, span.error_text);
     out += "}";
   }
   out += "}";

@@ -85,31 +85,6 @@ TEST(Rfc3339, WritesMilliseconds) {
   EXPECT_EQ(rfc3339(moment_from_ms(1'700'000'000'007)), "2023-11-14T22:13:20.007Z");
 }
 
-TEST(JsonString, EscapesWhatMustBeEscapedAndReplacesWhatIsNotUtf8) {
-  struct Row {
-    std::string_view text;
-    std::string_view json;
-  };
-  const Row rows[] = {
-      {"plain", R"("plain")"},
-      {"q\"b\\", R"("q\"b\\")"},
-      {"\n\r\t\x01", R"("\n\r\t\u0001")"},
-      {"\x7f", "\"\x7f\""},
-      {"zażółć €😀", "\"zażółć €😀\""},
-      {"\xff", R"("\ufffd")"},
-      {"a\xc3", R"("a\ufffd")"},
-      {"\xc0\xaf", R"("\ufffd\ufffd")"},                      // overlong
-      {"\xed\xa0\x80", R"("\ufffd\ufffd\ufffd")"},            // a surrogate
-      {"\xf4\x90\x80\x80", R"("\ufffd\ufffd\ufffd\ufffd")"},  // above U+10FFFF
-  };
-  for (const Row& row : rows) {
-    std::string out;
-    append_json_string(out, row.text);
-    EXPECT_EQ(out, row.json);
-    EXPECT_EQ(valid_utf8(row.text), row.json.find("ufffd") == std::string_view::npos);
-  }
-}
-
 TEST(JsonWriter, PutsCommasBetweenAndNowhereElse) {
   std::string out;
   JsonWriter json(out);

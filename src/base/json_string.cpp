@@ -1,11 +1,13 @@
-#include "observe/json_text.h"
+#include "base/json_string.h"
 
+#include <algorithm>
 #include <cstdint>
 
-namespace hk::observe {
+namespace hk {
 namespace {
 
-constexpr std::string_view replacement = "\xef\xbf\xbd";
+constexpr std::string_view replacement = "\\ufffd";
+constexpr std::size_t replacement_bytes = 3;  ///< of U+FFFD as a reader gets it
 constexpr std::string_view ellipsis = "\xe2\x80\xa6";
 
 std::uint8_t at(std::string_view text, std::size_t i) {
@@ -74,15 +76,45 @@ void append_ascii(std::string& out, char character) {
   }
 }
 
+/// How many bytes at the start of `text` stand for themselves.
+std::size_t plain_run(std::string_view text) {
+  std::size_t i = 0;
+  while (i < text.size() && text[i] >= 0x20 && text[i] < 0x7f && text[i] != '"' &&
+         text[i] != '\\') {
+    ++i;
+  }
+  return i;
+}
+
 }  // namespace
+
+bool valid_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const Piece piece = next_piece(text);
+    if (!piece.valid) {
+      return false;
+    }
+    text.remove_prefix(piece.bytes);
+  }
+  return true;
+}
 
 void append_json_string(std::string& out, std::string_view text, std::size_t bytes_max) {
   out.push_back('"');
   std::size_t held = 0;  // bytes of the value as a reader gets it, not of its escaped form
   std::size_t room_for_ellipsis = out.size();
+  const std::size_t full = bytes_max - ellipsis.size();
   while (!text.empty()) {
+    const std::size_t room = full - std::min(held, full);
+    if (const std::size_t run = plain_run(text.substr(0, room)); run != 0) {
+      out += text.substr(0, run);
+      held += run;
+      room_for_ellipsis = out.size();
+      text.remove_prefix(run);
+      continue;
+    }
     const Piece piece = next_piece(text);
-    held += piece.valid ? piece.bytes : replacement.size();
+    held += piece.valid ? piece.bytes : replacement_bytes;
     if (held > bytes_max) {
       out.resize(room_for_ellipsis);
       out += ellipsis;
@@ -99,11 +131,11 @@ void append_json_string(std::string& out, std::string_view text, std::size_t byt
       out += text.substr(0, piece.bytes);
     }
     text.remove_prefix(piece.bytes);
-    if (held + ellipsis.size() <= bytes_max) {
+    if (held <= full) {
       room_for_ellipsis = out.size();
     }
   }
   out.push_back('"');
 }
 
-}  // namespace hk::observe
+}  // namespace hk
