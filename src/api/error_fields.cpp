@@ -1,6 +1,24 @@
 #include "api/error_fields.h"
 
+#include <utility>
+
 namespace hk::api {
+
+int http_status(ErrorKind kind) {
+  switch (kind) {  // No default: a new kind must be answered here before it compiles.
+    case ErrorKind::invalid_argument: return 400;
+    case ErrorKind::unauthenticated: return 401;
+    case ErrorKind::permission_denied: return 403;
+    case ErrorKind::not_found: return 404;
+    case ErrorKind::conflict: return 409;
+    case ErrorKind::limit_exceeded: return 429;
+    case ErrorKind::unavailable:
+    case ErrorKind::unknown_outcome: return 503;
+    case ErrorKind::corruption:
+    case ErrorKind::internal: return 500;
+  }
+  std::unreachable();
+}
 
 void add_error_fields(http::Response& response, ErrorKind kind) {
   if (kind == ErrorKind::unavailable || kind == ErrorKind::limit_exceeded) {

@@ -1,5 +1,5 @@
-/// What every surface tells with an error besides its text: whether and when to try again, and that
-/// an outcome is unknown. The texts' form is each surface's own.
+/// What every surface tells with an error besides its text: the status, whether and when to try
+/// again, and that an outcome is unknown. The texts' form is each surface's own.
 #pragma once
 
 #include "base/error.h"
@@ -7,6 +7,7 @@
 
 namespace hk::api {
 
+int http_status(ErrorKind kind);
 void add_error_fields(http::Response& response, ErrorKind kind);
 
 }  // namespace hk::api

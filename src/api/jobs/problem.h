@@ -8,7 +8,6 @@
 
 namespace hk::api::jobs {
 
-int http_status(ErrorKind kind);
 http::Response problem(int status, std::string_view detail);
 /// What is our own fault is logged with its details and told without them.
 http::Response problem(const Error& error);

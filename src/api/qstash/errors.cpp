@@ -1,28 +1,10 @@
 #include "api/qstash/errors.h"
 
-#include <utility>
-
 #include "api/error_fields.h"
 #include "api/json.h"
 #include "observe/log.h"
 
 namespace hk::api::qstash {
-
-int http_status(ErrorKind kind) {
-  switch (kind) {  // No default: a new kind must be answered here before it compiles.
-    case ErrorKind::invalid_argument: return 400;
-    case ErrorKind::unauthenticated: return 401;
-    case ErrorKind::permission_denied: return 403;
-    case ErrorKind::not_found: return 404;
-    case ErrorKind::conflict: return 409;
-    case ErrorKind::limit_exceeded: return 429;
-    case ErrorKind::unavailable:
-    case ErrorKind::unknown_outcome: return 503;
-    case ErrorKind::corruption:
-    case ErrorKind::internal: return 500;
-  }
-  std::unreachable();
-}
 
 http::Response error_response(int status, std::string_view text) {
   http::Response response;

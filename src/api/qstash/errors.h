@@ -9,7 +9,6 @@
 
 namespace hk::api::qstash {
 
-int http_status(ErrorKind kind);
 http::Response error_response(int status, std::string_view text);
 /// What is our own fault is logged with its details and told without them.
 http::Response error_response(const Error& error);
