@@ -315,8 +315,14 @@ int run(int argc, char** argv) {
   add_tail(app, arguments);
   add_listen(app, arguments);
   add_offline(app, arguments);
-  app.add_subcommand("version", "Print the version")->callback([] {
-    fmt::print("hikyaku {}\n", version);
+  CLI::App* print_version = app.add_subcommand("version", "Print the version");
+  print_version->add_flag("--json", arguments.json, "Print JSON, for scripts");
+  print_version->callback([&arguments] {
+    if (arguments.json) {
+      fmt::print("{{\"name\":\"hikyaku\",\"version\":\"{}\"}}\n", version);
+    } else {
+      fmt::print("hikyaku {}\n", version);
+    }
   });
   app.add_subcommand("reference", "Print the reference of settings as Markdown")
       ->group("")

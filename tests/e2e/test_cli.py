@@ -83,6 +83,8 @@ class Words(unittest.TestCase):
         self.assertEqual(done.returncode, 0)
         self.assertRegex(done.stdout, r"\d+\.\d+\.\d+")
         self.assertEqual(run_binary("--version").returncode, 0)
+        told = json.loads(run_binary("version", "--json").stdout)
+        self.assertEqual(told, {"name": "hikyaku", "version": done.stdout.split()[1]})
 
     def test_help_names_every_command(self):
         done = run_binary("--help")
