@@ -52,8 +52,10 @@ std::optional<RouteMatch> match(std::string_view pattern, std::string_view targe
 
 Found find_route(std::string_view method, std::string_view target) {
   Found found;
+  // The edge leaves the body out of the answer to a HEAD; otherwise it is a GET (RFC 9110, 9.3.2).
+  const std::string_view wanted = method == "HEAD" ? "GET" : method;
   for (const Route& route : routes()) {
-    const bool right_method = route.method == method;
+    const bool right_method = route.method == wanted;
     if (!right_method && !found.allowed.empty() &&
         found.allowed.find(route.method) != std::string::npos) {
       continue;
@@ -70,7 +72,7 @@ Found find_route(std::string_view method, std::string_view target) {
     if (!found.allowed.empty()) {
       found.allowed += ", ";
     }
-    found.allowed += route.method;
+    found.allowed += route.method == "GET" ? "GET, HEAD" : route.method;
   }
   return found;
 }

@@ -135,6 +135,13 @@ class Routes(Case):
         self.refused(answer, 405)
         self.assertIn("GET", answer.headers["Allow"])
 
+    def test_head_has_the_length_of_the_get_and_no_body(self):
+        for target in ("/v2/keys", "/healthz", "/v2/dlq"):
+            with self.subTest(target):
+                whole, head = self.server.get(target), self.server.request("HEAD", target)
+                self.assertEqual((head.status, head.body), (200, b""))
+                self.assertEqual(head.headers["Content-Length"], str(len(whole.body)))
+
     def test_segments_match_in_any_case_and_with_a_trailing_slash(self):
         self.assertEqual(self.server.get("/v2/DLQ").status, 200)
         self.assertEqual(self.server.get("/v2/dlq/").status, 200)

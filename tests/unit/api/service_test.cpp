@@ -83,10 +83,19 @@ TEST_F(TheService, UnknownPathsAndWrongMethodsAreToldApart) {
   EXPECT_FALSE(error_of(call("GET", "/v2/nothing")).empty());
   EXPECT_EQ(call("GET", "/api/v1/nothing").content_type, "application/problem+json");
 
+  EXPECT_EQ(field(call("HEAD", "/v2/publish/https://h"), "Allow"), "POST");
+
   const http::Response response = call("PUT", "/v2/dlq");
   EXPECT_EQ(response.status, 405);
-  EXPECT_EQ(field(response, "Allow"), "GET, DELETE");
+  EXPECT_EQ(field(response, "Allow"), "GET, HEAD, DELETE");
   EXPECT_FALSE(error_of(response).empty());
+}
+
+TEST_F(TheService, AHeadIsAnsweredAsAGet) {
+  EXPECT_EQ(call("HEAD", "/v2/keys").status, 200);
+  EXPECT_EQ(call("HEAD", "/v2/keys").body, call("GET", "/v2/keys").body);  // the edge leaves it out
+  EXPECT_EQ(call_as("", "HEAD", "/v2/keys", {}).status, 401);
+  EXPECT_EQ(call("HEAD", "/v2/nothing").status, 404);
 }
 
 TEST_F(TheService, ATrailingSlashAndTheCaseOfTheResourceChangeNothing) {
