@@ -6,6 +6,7 @@
 #include <openssl/x509v3.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 
 namespace hk::delivery::testing {
@@ -71,6 +72,8 @@ CaFile::~CaFile() { ::unlink(path_.c_str()); }
 
 TlsReceiver::TlsReceiver(const Identity& identity, int max_version)
     : context_(SSL_CTX_new(TLS_server_method())), receiver_([this](Socket& s) { serve(s); }) {
+  // OpenSSL writes to the socket with write(2): a client that has gone must not end the tests.
+  std::signal(SIGPIPE, SIG_IGN);
   SSL_CTX_set_max_proto_version(context_.get(), max_version);
   SSL_CTX_set_min_proto_version(context_.get(), TLS1_VERSION);
   if (max_version < TLS1_2_VERSION) {
