@@ -32,7 +32,7 @@ void append_date(std::string& out, std::time_t now) {
   out.append(days[static_cast<std::size_t>(utc.tm_wday)]).append(", ");
   append_two(out, utc.tm_mday);
   out.append(" ").append(months[static_cast<std::size_t>(utc.tm_mon)]).append(" ");
-  append_number(out, static_cast<std::uint64_t>(utc.tm_year + 1900));
+  append_number(out, static_cast<std::uint64_t>(utc.tm_year) + 1900);
   out.append(" ");
   append_two(out, utc.tm_hour);
   out.append(":");

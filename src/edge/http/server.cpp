@@ -162,6 +162,7 @@ ServerStats ServerImpl::stats() const {
 
 std::vector<IoThread*> ServerImpl::threads() {
   std::vector<IoThread*> threads;
+  threads.reserve(loops_.size());
   for (const auto& loop : loops_) threads.push_back(loop.get());
   return threads;
 }
