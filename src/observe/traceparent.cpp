@@ -17,7 +17,7 @@ bool read_hex(std::string_view text, std::array<std::uint8_t, Size>& out) {
     } else {
       return false;
     }
-    out[i / 2] = static_cast<std::uint8_t>((out[i / 2] << 4U) | digit);
+    out[i / 2] = static_cast<std::uint8_t>((unsigned{out[i / 2]} << 4U) | digit);
   }
   return true;
 }

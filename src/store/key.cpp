@@ -92,7 +92,8 @@ std::string attempt_key(core::Seq seq, std::uint32_t number) {
 std::string lane_prefix(const core::LaneKey& lane) {
   const auto& [tenant, queue, group, flow_key, host] = lane;
   std::string key;
-  key.reserve(4 + queue.size() + group.size() + flow_key.size() + host.size() + 4 * 2 + 16);
+  key.reserve(4 + queue.size() + group.size() + flow_key.size() + host.size() + std::size_t{4} * 2 +
+              16);
   append_be(key, tenant.value());
   append_text(key, queue);
   append_text(key, group);

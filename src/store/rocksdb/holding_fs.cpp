@@ -68,7 +68,10 @@ class HeldFile final : public rocksdb::FSWritableFileOwnerWrapper {
   }
   IOStatus Truncate(std::uint64_t size, const IOOptions& /*options*/,
                     IODebugContext* /*dbg*/) override {
-    return size == size_ ? IOStatus::OK() : IOStatus::NotSupported("cutting a held file");
+    if (size != size_) {
+      return IOStatus::NotSupported("cutting a held file");
+    }
+    return IOStatus::OK();
   }
   IOStatus Allocate(std::uint64_t /*offset*/, std::uint64_t /*bytes*/, const IOOptions& /*options*/,
                     IODebugContext* /*dbg*/) override {

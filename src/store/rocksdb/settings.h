@@ -5,6 +5,7 @@
 #include <rocksdb/db.h>
 #include <rocksdb/options.h>
 
+#include <array>
 #include <optional>
 #include <string>
 
@@ -15,7 +16,7 @@ namespace hk::store {
 struct Settings {
   rocksdb::DBOptions db{};
   rocksdb::ColumnFamilyOptions own{};  ///< of the store's own records
-  rocksdb::ColumnFamilyOptions tables[table_count]{};
+  std::array<rocksdb::ColumnFamilyOptions, table_count> tables{};
   std::shared_ptr<rocksdb::Cache> cache{};  ///< shared with the options
 };
 
