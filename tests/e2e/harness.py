@@ -8,6 +8,7 @@ import hashlib
 import hmac
 import http.client
 import http.server
+import itertools
 import json
 import os
 import shutil
@@ -44,10 +45,17 @@ def wait_for(condition, what, timeout=None):
         time.sleep(0.01)
 
 
+_ports = itertools.count(os.getpid() * 29)  # processes that run side by side look at different ones
+
+
 def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+    """Below the ports that the system gives to outgoing connections: none of those takes it before the server has it."""
+    for number in itertools.islice(_ports, 1000):
+        port = 15000 + number % 17000
+        with socket.socket() as s, contextlib.suppress(OSError):
+            s.bind(("127.0.0.1", port))
+            return port
+    raise AssertionError("no free port")
 
 
 # ---- HTTP client ----

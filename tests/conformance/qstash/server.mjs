@@ -1,6 +1,5 @@
 // The binary, started with `serve` on a free port and a data directory of its own.
 import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { closeSync, openSync, readFileSync, rmSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import http from "node:http";
@@ -27,13 +26,20 @@ export async function waitFor(condition, what, patience = PATIENCE_MS) {
   }
 }
 
-async function freePort() {
-  const probe = net.createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const { port } = probe.address();
-  probe.close();
-  await once(probe, "close");
-  return port;
+let nextPort = process.pid * 29; // processes that run side by side look at different ones
+
+/** Below the ports that the system gives to outgoing connections: none of those takes it before the server has it. */
+export async function freePort() {
+  for (let tries = 0; tries < 1000; ++tries) {
+    const port = 15000 + (nextPort++ % 17000);
+    const probe = net.createServer();
+    const free = await new Promise((resolve) => {
+      probe.once("error", () => resolve(false));
+      probe.listen(port, "127.0.0.1", () => probe.close(() => resolve(true)));
+    });
+    if (free) return port;
+  }
+  throw new Error("no free port");
 }
 
 /** One exchange. The target goes out as it is: destinations stand in it unencoded. */

@@ -2,8 +2,9 @@
 // status that NAME ends with ("refuse-500"). Prints its port and a second free one.
 import { renameSync, writeFileSync } from "node:fs";
 import http from "node:http";
-import net from "node:net";
 import path from "node:path";
+
+import { freePort } from "./server.mjs";
 
 const directory = process.argv[2];
 const counts = new Map();
@@ -23,7 +24,5 @@ const server = http.createServer(async (request, response) => {
   renameSync(`${file}.part`, `${file}.head`);
   response.writeHead(Number(/-(\d{3})$/.exec(name)?.[1] ?? 200)).end();
 });
-const probe = net.createServer().listen(0, "127.0.0.1", () => {
-  const { port } = probe.address();
-  probe.close(() => server.listen(0, "127.0.0.1", () => console.log(`${server.address().port} ${port}`)));
-});
+const port = await freePort();
+server.listen(0, "127.0.0.1", () => console.log(`${server.address().port} ${port}`));
