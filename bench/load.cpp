@@ -5,12 +5,16 @@
 ///
 /// Closed loop: a connection sends its next request when the answer is there. With --rate R it is
 /// an open loop: request i is meant for start + i/R and its latency counts from then, whether or
-/// not a connection was free (no coordinated omission). Every body is unique: see write_stamp.
+/// not a connection was free (no coordinated omission). Every body is unique (see write_stamp), or
+/// all are the content of --body-file. With --flow-keys N request i carries flow-control key i mod
+/// N.
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
 
 #include <csignal>
 #include <deque>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
@@ -30,6 +34,8 @@ struct Options {
   double warmup = 1;
   std::int64_t rate = 0;  ///< per second; 0 = closed loop
   std::size_t body_bytes = 256;
+  std::uint64_t flow_keys = 0;  ///< 0 = none
+  std::string body{};           ///< sent as it is, without a stamp; "" = body_bytes with one
   std::vector<std::string> headers{};
 };
 
@@ -54,6 +60,15 @@ Options parse_options(int argc, char** argv) {
       options.rate = to_number(value, flag);
     } else if (flag == "--body-bytes") {
       options.body_bytes = static_cast<std::size_t>(to_number(value, flag));
+    } else if (flag == "--flow-keys") {
+      options.flow_keys = static_cast<std::uint64_t>(to_number(value, flag));
+    } else if (flag == "--body-file") {
+      std::ifstream file(value, std::ios::binary);
+      options.body.assign(std::istreambuf_iterator<char>(file), {});
+      if (options.body.empty()) {
+        die("load: cannot read " + value);
+      }
+      options.body_bytes = options.body.size();
     } else if (flag == "--method") {
       options.method = value;
     } else if (flag == "--header") {
@@ -95,12 +110,18 @@ class Load {
     for (const std::string& header : options_.headers) {
       head += header + "\r\n";
     }
+    if (options_.flow_keys > 0) {
+      head += "Upstash-Flow-Control-Value: parallelism=1000,rate=1000000\r\n";
+      head += "Upstash-Flow-Control-Key: key" + std::string(std::size_t{key_digits}, '0') + "\r\n";
+      key_end_ = head.size() - 2;
+    }
     head += "Content-Type: text/plain\r\nContent-Length: " + std::to_string(options_.body_bytes) +
             "\r\n\r\n";
     stamp_at_ = head.size();
     connections_.resize(options_.connections);
     for (Connection& connection : connections_) {
-      connection.request = head + std::string(options_.body_bytes, '.');
+      connection.request =
+          head + (options_.body.empty() ? std::string(options_.body_bytes, '.') : options_.body);
       open(connection);
     }
   }
@@ -145,6 +166,8 @@ class Load {
   }
 
  private:
+  static constexpr int key_digits = 8;
+
   static unsigned long long ull(std::uint64_t value) { return value; }
 
   void open(Connection& connection) {
@@ -206,7 +229,13 @@ class Load {
   }
 
   void send_next(Connection& connection, std::int64_t meant_ns) {
-    write_stamp(connection.request.data() + stamp_at_, sent_++, meant_ns);
+    if (options_.flow_keys > 0) {
+      write_digits(connection.request.data() + key_end_, sent_ % options_.flow_keys, key_digits);
+    }
+    if (options_.body.empty()) {
+      write_stamp(connection.request.data() + stamp_at_, sent_, meant_ns);
+    }
+    ++sent_;
     connection.meant_ns = meant_ns;
     connection.busy = true;
     connection.written = 0;
@@ -309,6 +338,7 @@ class Load {
   const int epoll_;
   int timer_ = -1;
   std::size_t stamp_at_ = 0;
+  std::size_t key_end_ = 0;  ///< behind the digits of the flow-control key
   std::vector<Connection> connections_;
   std::size_t next_ = 0;
   std::deque<std::int64_t> waiting_;  ///< meant times that found no free connection

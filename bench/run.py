@@ -123,6 +123,7 @@ class Bench:
         self.latency_seconds = 4 if arguments.quick else 15
         self.idle_seconds = 3 if arguments.quick else 10
         self.data_root = arguments.data
+        self.quick = arguments.quick
         self.rows = []
         self.raw = {}
 
@@ -194,25 +195,28 @@ class Bench:
                 return stats, max(0.0, (stats["last_ns"] - since) / 1e9)
             time.sleep(0.05)
 
+    def delivered(self, connections, *flags):
+        """Publishes to a fresh server until the time is over, and waits for the deliveries."""
+        data = self.data()
+        try:
+            with Floor(self.tools, "--receiver") as receiver, Server(self.binary, data) as server:
+                hook = f"http://127.0.0.1:{receiver.port}/hook"
+                ours = self.load(server.publish_url(hook), connections, self.sustained_seconds, *flags)
+                stats, drain = self.drain(receiver, ours["created_total"], ours["until_ns"])
+                received = self.received_between(stats, ours["from_ns"], ours["until_ns"])
+                rss = server.rss_mib()
+        finally:
+            shutil.rmtree(data, ignore_errors=True)
+        return {"publish": ours, "received_rps": received, "rps": min(ours["rps"], received),
+                "drain_seconds": drain, "rss_mib": rss, "repeats": stats["repeats"],
+                "lost": max(0, ours["created_total"] - stats["unique_ids"])}
+
     def sustained(self, connections, bar):
         runs = []
         for _ in range(self.rounds):
             with Floor(self.tools) as floor:
                 base = self.load(f"http://127.0.0.1:{floor.port}/hook", connections, self.seconds)
-            data = self.data()
-            try:
-                with Floor(self.tools, "--receiver") as receiver, Server(self.binary, data) as server:
-                    hook = f"http://127.0.0.1:{receiver.port}/hook"
-                    ours = self.load(server.publish_url(hook), connections, self.sustained_seconds)
-                    stats, drain = self.drain(receiver, ours["created_total"], ours["until_ns"])
-                    received = self.received_between(stats, ours["from_ns"], ours["until_ns"])
-                    rss = server.rss_mib()
-            finally:
-                shutil.rmtree(data, ignore_errors=True)
-            runs.append({"floor": base, "publish": ours, "received_rps": received,
-                         "rps": min(ours["rps"], received), "drain_seconds": drain, "rss_mib": rss,
-                         "lost": max(0, ours["created_total"] - stats["unique_ids"]),
-                         "repeats": stats["repeats"]})
+            runs.append({"floor": base, **self.delivered(connections)})
         self.raw.setdefault("sustained", {})[connections] = runs
         ratio = statistics.median(r["rps"] / max(1, r["floor"]["rps"]) for r in runs)
         lost = sum(r["lost"] for r in runs)
@@ -224,6 +228,23 @@ class Bench:
                  f"{statistics.median(r['publish']['rps'] for r in runs):,.0f}/s, received "
                  f"{median('received_rps'):,.0f}/s), drained in {median('drain_seconds'):.2f} s, "
                  f"{sum(r['repeats'] for r in runs)} repeats, {median('rss_mib'):.0f} MiB"
+                 + (f", {lost} LOST" if lost else "") + (f", {bad} BAD ANSWERS" if bad else ""))
+
+    # ---- many flow-control keys at once, none of them at its limit ----
+    def flow_keys(self, connections, keys, bar):
+        runs = [{"none": self.delivered(connections),
+                 "keys": self.delivered(connections, "--flow-keys", str(keys))}
+                for _ in range(self.rounds)]
+        self.raw["flow_keys"] = runs
+        ratio = statistics.median(r["keys"]["rps"] / max(1, r["none"]["rps"]) for r in runs)
+        sides = [side for r in runs for side in r.values()]
+        lost = sum(s["lost"] for s in sides)
+        bad = sum(s["publish"]["errors"] + s["publish"]["non_2xx"] for s in sides)
+        median = lambda side, key: statistics.median(r[side][key] for r in runs)
+        self.row(f"publish to delivered, {keys:,} flow-control keys", f"{ratio:.2f} of without",
+                 f">= {bar}", ratio >= bar and lost == 0 and bad == 0,
+                 f"{median('keys', 'rps'):,.0f}/s of {median('none', 'rps'):,.0f}/s, "
+                 f"{median('keys', 'rss_mib'):.0f} MiB of {median('none', 'rss_mib'):.0f} MiB"
                  + (f", {lost} LOST" if lost else "") + (f", {bad} BAD ANSWERS" if bad else ""))
 
     # ---- (3) latency at a rate well below capacity ----
@@ -264,6 +285,124 @@ class Bench:
                      f"{syncs} x fdatasync ({sync / 1000:.2f} ms) + {slack // 1000} ms; acknowledged in "
                      f"{statistics.median(r['publish'][f'{name}_us'] for r in runs) / 1000:.2f} ms")
 
+    # ---- (5) one request, many messages ----
+    def batch(self, connections, size, bar):
+        runs = []
+        for _ in range(self.rounds):
+            data = self.data()
+            try:
+                items = os.path.join(data, "batch.json")
+                with open(items, "w") as f:
+                    json.dump([{"destination": "http://127.0.0.1:9/hook", "body": "." * 256,
+                                "headers": {"upstash-delay": "1h"}}] * size, f)
+                with Server(self.binary, data) as server:
+                    one = self.load(server.publish_url("http://127.0.0.1:9/hook"), connections, self.seconds,
+                                    "--header", "Upstash-Delay: 1h")
+                    many = self.load(f"http://127.0.0.1:{server.port}/v2/batch", connections, self.seconds,
+                                     "--body-file", items)
+            finally:
+                shutil.rmtree(data, ignore_errors=True)
+            runs.append({"single": one, "batch": many, "messages_rps": many["rps"] * size})
+        self.raw["batch"] = runs
+        ratio = statistics.median(r["messages_rps"] / max(1, r["single"]["rps"]) for r in runs)
+        bad = sum(r[key]["errors"] + r[key]["non_2xx"] for r in runs for key in ("single", "batch"))
+        median = lambda value: statistics.median(value(r) for r in runs)
+        self.row(f"batches of {size}, {connections} connections", f"{ratio:.2f} of single", f">= {bar}",
+                 ratio >= bar and bad == 0,
+                 f"{median(lambda r: r['messages_rps']):,.0f} messages/s, single publishes "
+                 f"{median(lambda r: r['single']['rps']):,.0f}/s, p99 of a batch "
+                 f"{median(lambda r: r['batch']['p99_us']) / 1000:.1f} ms"
+                 + (f", {bad} BAD ANSWERS" if bad else ""))
+
+    def call(self, server, method, path, body):
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+        try:
+            connection.request(method, path, body, {"Authorization": "Bearer " + DEV_TOKEN})
+            response = connection.getresponse()
+            answer = json.loads(response.read())
+            if response.status >= 300:
+                raise SystemExit(f"{method} {path} was answered {response.status}: {answer}")
+            return answer
+        finally:
+            connection.close()
+
+    def fan_out(self, endpoints, publishes):
+        runs = []
+        for _ in range(self.rounds):
+            data = self.data()
+            try:
+                with Floor(self.tools, "--receiver") as receiver, Server(self.binary, data) as server:
+                    hook = f"http://127.0.0.1:{receiver.port}/hook"
+                    self.call(server, "POST", "/v2/topics/bench/endpoints", json.dumps(
+                        {"endpoints": [{"url": f"{hook}?{i}"} for i in range(endpoints)]}))
+                    start, acknowledged = time.monotonic_ns(), []
+                    for _ in range(publishes):
+                        before = time.monotonic()
+                        made = self.call(server, "POST", "/v2/publish/bench", "." * 256)
+                        acknowledged.append(time.monotonic() - before)
+                        assert len(made) == endpoints
+                    stats, _ = self.drain(receiver, endpoints * publishes, start)
+            finally:
+                shutil.rmtree(data, ignore_errors=True)
+            runs.append({"ack_seconds": acknowledged, "seconds": (stats["last_ns"] - start) / 1e9,
+                         "lost": max(0, endpoints * publishes - stats["unique_ids"]),
+                         "repeats": stats["repeats"]})
+        self.raw["fan_out"] = runs
+        lost = sum(r["lost"] for r in runs)
+        rate = statistics.median(endpoints * publishes / max(1e-9, r["seconds"]) for r in runs)
+        self.row(f"fan-out to {endpoints:,} endpoints", f"{rate:,.0f} messages/s", "none lost", lost == 0,
+                 f"{publishes} publishes, each acknowledged in "
+                 f"{statistics.median(x for r in runs for x in r['ack_seconds']) * 1000:.0f} ms, "
+                 f"{sum(r['repeats'] for r in runs)} repeats" + (f", {lost} LOST" if lost else ""))
+
+    # ---- (6) what must not grow with what is there ----
+    def schedules(self, bar):
+        """A minute in which 100 of the schedules run: with 100,000 of them, and with 1,000."""
+        data = self.data()
+        try:
+            done = subprocess.run([os.path.join(self.tools, "schedules"), os.path.join(data, "db")],
+                                  stdout=subprocess.PIPE, text=True, check=True, timeout=900)
+        finally:
+            shutil.rmtree(data, ignore_errors=True)
+        rows = [[float(word) for word in line.split()] for line in done.stdout.splitlines()[1:]]
+        self.raw["schedules"] = rows
+        few, many = rows[0], rows[-1]
+        ratio = many[2] / max(1e-9, few[2])
+        self.row(f"a minute's 100 runs among {many[0]:,.0f} schedules", f"{ratio:.2f} of {few[0]:,.0f}",
+                 f"<= {bar}", ratio <= bar,
+                 f"{many[2]:.2f} ms and {few[2]:.2f} ms; all of them in one minute: {many[4]:.1f} us a run")
+
+    def listing(self, count, bar):
+        """The first page of 100 dead letters and of 100 events, against the get of one message."""
+        data = self.data()
+        try:
+            with Server(self.binary, data):
+                pass  # makes the directory and its tenant
+            done = subprocess.run([os.path.join(self.tools, "dead_letters"), os.path.join(data, "db"),
+                                   str(count)], stdout=subprocess.PIPE, text=True, check=True, timeout=1800)
+            message = done.stdout.strip()
+            with Server(self.binary, data) as server:
+                ready = server.ready_seconds
+                took = {}
+                for name, path in (("get", f"/v2/messages/{message}"), ("dlq", "/v2/dlq?count=100"),
+                                   ("dlq newest", "/v2/dlq?count=100&order=latestFirst"),
+                                   ("events", "/v2/events?count=100")):
+                    self.call(server, "GET", path, None)
+                    times = []
+                    for _ in range(200):
+                        before = time.perf_counter()
+                        self.call(server, "GET", path, None)
+                        times.append(time.perf_counter() - before)
+                    took[name] = statistics.median(times)
+        finally:
+            shutil.rmtree(data, ignore_errors=True)
+        self.raw["listing"] = {"count": count, "ready_seconds": ready, "seconds": took}
+        for name in ("dlq", "dlq newest", "events"):
+            ratio = took[name] / took["get"]
+            self.row(f"first page, {name}, {count:,} dead letters", f"{ratio:.1f} gets", f"<= {bar}",
+                     ratio <= bar, f"{took[name] * 1000:.2f} ms, a get {took['get'] * 1000:.2f} ms; "
+                     f"started in {ready:.1f} s")
+
     def run(self):
         data = self.data()
         try:
@@ -284,7 +423,12 @@ class Bench:
             shutil.rmtree(data, ignore_errors=True)
         self.sustained(64, 0.15)
         self.sustained(256, 0.15)
+        self.flow_keys(64, 10_000, 0.8)
         self.latency()
+        self.batch(64, 100, 4)
+        self.fan_out(1000, 10)
+        self.schedules(1.5)
+        self.listing(200_000 if self.quick else 5_000_000, 10)
 
 
 def machine():

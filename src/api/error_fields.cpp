@@ -12,6 +12,7 @@ int http_status(ErrorKind kind) {
     case ErrorKind::not_found: return 404;
     case ErrorKind::conflict: return 409;
     case ErrorKind::limit_exceeded: return 429;
+    case ErrorKind::quota_reached: return 412;
     case ErrorKind::unavailable:
     case ErrorKind::unknown_outcome: return 503;
     case ErrorKind::corruption:

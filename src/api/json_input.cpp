@@ -4,26 +4,51 @@
 
 namespace hk::api {
 
-Result<boost::json::object> parse_json_object(std::string_view text) {
-  if (text.size() > json_bytes_max) {
-    return fail(ErrorKind::invalid_argument, "the JSON body is larger than 1 MiB");
-  }
+namespace {
+
+Result<boost::json::value> parse(std::string_view text, boost::json::storage_ptr memory) {
   boost::json::parse_options bounds;
   bounds.max_depth = json_depth_max;
   try {
     boost::json::error_code failed;
-    boost::json::value value =
-        boost::json::parse(boost::json::string_view(text.data(), text.size()), failed, {}, bounds);
+    boost::json::value value = boost::json::parse(
+        boost::json::string_view(text.data(), text.size()), failed, std::move(memory), bounds);
     if (failed) {
       return fail(ErrorKind::invalid_argument, "the body is not valid JSON: " + failed.message());
     }
-    if (!value.is_object()) {
-      return fail(ErrorKind::invalid_argument, "the body must be a JSON object");
-    }
-    return std::move(value.get_object());
+    return value;
   } catch (const std::exception& thrown) {
     return fail(ErrorKind::internal, thrown.what());
   }
+}
+
+}  // namespace
+
+Result<boost::json::object> parse_json_object(std::string_view text) {
+  if (text.size() > json_bytes_max) {
+    return fail(ErrorKind::invalid_argument, "the JSON body is larger than 1 MiB");
+  }
+  Result<boost::json::value> value = parse(text, {});
+  if (!value) {
+    return std::unexpected(value.error());
+  }
+  if (!value->is_object()) {
+    return fail(ErrorKind::invalid_argument, "the body must be a JSON object");
+  }
+  return std::move(value->get_object());
+}
+
+Result<boost::json::array> parse_json_array(std::string_view text) {
+  // Freed as a whole: a large array has very many small parts.
+  Result<boost::json::value> value =
+      parse(text, boost::json::make_shared_resource<boost::json::monotonic_resource>());
+  if (!value) {
+    return std::unexpected(value.error());
+  }
+  if (!value->is_array()) {
+    return fail(ErrorKind::invalid_argument, "the body must be a JSON array");
+  }
+  return std::move(value->get_array());
 }
 
 }  // namespace hk::api

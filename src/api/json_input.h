@@ -14,5 +14,13 @@ inline constexpr std::size_t json_depth_max = 16;
 
 /// invalid_argument: not JSON, not an object, too deep or too large.
 Result<boost::json::object> parse_json_object(std::string_view text);
+/// However large: the caller has bounded it. invalid_argument: not JSON, not an array, too deep.
+Result<boost::json::array> parse_json_array(std::string_view text);
+
+/// The member, unless it is absent or null.
+inline const boost::json::value* member(const boost::json::object& object, std::string_view name) {
+  const auto* const found = object.if_contains(boost::json::string_view(name.data(), name.size()));
+  return found == nullptr || found->is_null() ? nullptr : found;
+}
 
 }  // namespace hk::api

@@ -16,7 +16,9 @@
 namespace hk::api {
 
 struct Options {
-  std::size_t body_bytes_max = std::size_t{10} * 1024 * 1024;
+  std::size_t body_bytes_max = std::size_t{10} * 1024 * 1024;    ///< of a message
+  std::size_t batch_bytes_max = std::size_t{100} * 1024 * 1024;  ///< of a request with many of them
+  std::size_t batch_items_max = 10'000;
   std::size_t forward_fields_max = 64;
   std::size_t forward_bytes_max = std::size_t{16} * 1024;
   Millis dedup_window{600'000};
@@ -29,6 +31,9 @@ struct Options {
   std::size_t scanned_per_listing_max = 2'000;  ///< then the page ends with a cursor
   std::size_t listing_bytes_max = std::size_t{16} * 1024 * 1024;
 
+  std::uint32_t global_parallelism = 0;        ///< attempts in flight, at most
+  std::function<std::uint64_t()> in_flight{};  ///< … and now; empty: none
+
   std::string durability{"local"};  ///< told with every accepted message
 
   /// Why nothing is accepted at the moment (the disk is nearly full); nullopt: all is well.
@@ -37,8 +42,16 @@ struct Options {
   std::function<Result<std::string>(std::string_view url)> check_destination{};
   /// May this header be sent on a publisher's behalf? REQUIRED.
   std::function<Result<void>(std::string_view name, std::string_view value)> check_header{};
+  /// Is there a time zone of this name? May read a small file. REQUIRED.
+  std::function<Result<void>(std::string_view name)> check_zone{};
   std::function<Moment()> now{};  ///< empty: the system clock
   std::function<bool()> ready{};  ///< empty: always
+
+  /// The tenant whose credentials the settings give: those are not changed here, since the next
+  /// start would bring them back.
+  std::string settings_tenant{};
+  bool settings_token = false;
+  bool settings_keys = false;
 
   Secret admin_token{};  ///< empty: the admin API is closed
   std::function<Result<void>(std::string directory)>

@@ -10,7 +10,10 @@ namespace hk::api {
 
 namespace {
 
-std::optional<std::string> scalar_text(const boost::json::value& value) {
+std::optional<std::string> scalar_text(const boost::json::value& value, bool text_only) {
+  if (text_only && !value.is_string()) {
+    return std::nullopt;
+  }
   switch (value.kind()) {
     case boost::json::kind::string: return std::string(value.get_string());
     case boost::json::kind::int64: return std::to_string(value.get_int64());
@@ -24,9 +27,11 @@ std::optional<std::string> scalar_text(const boost::json::value& value) {
   return std::nullopt;
 }
 
-std::unexpected<Error> not_a_value(std::string_view name) {
-  return fail(ErrorKind::invalid_argument,
-              std::string(name) + ": a text, a number, or an array of them is expected");
+std::unexpected<Error> not_a_value(std::string_view name, bool text_only) {
+  return fail(
+      ErrorKind::invalid_argument,
+      std::string(name) + (text_only ? ": a text or an array of texts is expected"
+                                     : ": a text, a number, or an array of them is expected"));
 }
 
 }  // namespace
@@ -45,7 +50,7 @@ Result<Parameters> Parameters::from_query(std::string_view query) {
   return parameters;
 }
 
-Result<void> Parameters::add_json(std::string_view body) {
+Result<void> Parameters::add_json(std::string_view body, std::span<const std::string_view> texts) {
   if (trim(body).empty()) {
     return {};
   }
@@ -55,6 +60,7 @@ Result<void> Parameters::add_json(std::string_view body) {
   }
   for (const auto& member : *object) {
     const std::string name(member.key());
+    const bool text_only = std::ranges::find(texts, name) != texts.end();
     if (member.value().is_null()) {
       continue;
     }
@@ -64,17 +70,17 @@ Result<void> Parameters::add_json(std::string_view body) {
                             std::string{});  // given, and nothing chosen: not the same as absent
       }
       for (const boost::json::value& one : *many) {
-        std::optional<std::string> text = scalar_text(one);
+        std::optional<std::string> text = scalar_text(one, text_only);
         if (!text) {
-          return not_a_value(name);
+          return not_a_value(name, text_only);
         }
         pairs_.emplace_back(name, std::move(*text));
       }
       continue;
     }
-    std::optional<std::string> text = scalar_text(member.value());
+    std::optional<std::string> text = scalar_text(member.value(), text_only);
     if (!text) {
-      return not_a_value(name);
+      return not_a_value(name, text_only);
     }
     pairs_.emplace_back(name, std::move(*text));
   }

@@ -21,8 +21,10 @@ class Parameters {
   static Result<Parameters> from_query(std::string_view query);
 
   /// Adds the members of a JSON object: texts, numbers and booleans, or arrays of them. null and an
-  /// empty body are nothing. invalid_argument: anything else.
-  Result<void> add_json(std::string_view body);
+  /// empty body are nothing. invalid_argument: anything else, or not a text in one of `texts`.
+  Result<void> add_json(std::string_view body, std::span<const std::string_view> texts = {});
+
+  [[nodiscard]] bool empty() const { return pairs_.empty(); }
 
   /// invalid_argument: names the first parameter that is not one of these.
   [[nodiscard]] Result<void> only(std::span<const std::string_view> names) const;

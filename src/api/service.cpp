@@ -1,5 +1,6 @@
 #include "api/service.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "api/auth.h"
@@ -48,7 +49,7 @@ void dispatch(const Services& services, Call& call) {
   if (found.route == nullptr) {
     const Surface surface = surface_of(target);
     if (found.allowed.empty()) {
-      call.answer(error_for(surface, 404, "there is nothing at this path"));
+      call.answer(error_for(surface, 404, nothing_at(target)));
       return;
     }
     http::Response response =
@@ -81,6 +82,7 @@ Service::Service(engine::Submitter& submitter, const engine::TenantDirectory& te
     : options_(std::move(options)), services_{submitter, tenants, metrics, options_} {
   HK_ASSERT(options_.check_destination);
   HK_ASSERT(options_.check_header);
+  HK_ASSERT(options_.check_zone);
   HK_ASSERT(options_.scanned_per_listing_max > 0);
 }
 
@@ -97,6 +99,11 @@ void Service::handle(http::Request&& request, http::Responder respond, http::IoT
             .answer = Answer(std::move(respond), services_.metrics),
             .batcher = batcher_of(io)};
   dispatch(services_, call);
+}
+
+std::size_t Service::body_bytes_max(std::string_view target) const {
+  return match("/v2/batch", target) ? std::max(options_.batch_bytes_max, options_.body_bytes_max)
+                                    : options_.body_bytes_max;
 }
 
 Batcher& Service::batcher_of(http::IoThread& io) {

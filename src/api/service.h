@@ -6,6 +6,7 @@
 
 #include <array>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "api/batcher.h"
@@ -21,8 +22,8 @@ class Service {
  public:
   static constexpr std::size_t io_threads_max = 256;
 
-  /// REQUIRES: options.check_destination and check_header are set; the references outlive the
-  /// service.
+  /// REQUIRES: options.check_destination, check_header and check_zone are set; the references
+  /// outlive the service.
   Service(engine::Submitter& submitter, const engine::TenantDirectory& tenants,
           observe::Metrics& metrics, Options options);
   ~Service();
@@ -35,6 +36,9 @@ class Service {
 
   /// The server's handler. Never blocks, never throws; answers every request exactly once.
   void handle(http::Request&& request, http::Responder respond, http::IoThread& io);
+
+  /// What the server is to read of a body for this target. Any thread.
+  [[nodiscard]] std::size_t body_bytes_max(std::string_view target) const;
 
  private:
   Batcher& batcher_of(http::IoThread& io);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "api/text.h"
+#include "core/message/callback.h"
 
 namespace hk::api {
 
@@ -153,9 +154,7 @@ std::optional<core::DeadLetterKey> parse_dead_letter_id(core::TenantId tenant,
                              core::Seq{*seq}};
 }
 
-std::string dead_letter_id(const core::DeadLetterKey& key) {
-  return std::to_string(to_ms(key.failed_at)) + "-" + std::to_string(key.seq.value());
-}
+std::string dead_letter_id(const core::DeadLetterKey& key) { return core::to_text(key); }
 
 core::DeadLetterKey dead_letter_key(const Story& story) {
   return {story.message->tenant, story.state.finished_at, story.message->id.seq};

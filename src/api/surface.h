@@ -13,6 +13,8 @@ namespace hk::api {
 
 /// A path that no row has still belongs to somebody.
 Surface surface_of(std::string_view target);
+/// What is said of a path that no row has: parts of the hosted service that are not here say so.
+std::string_view nothing_at(std::string_view target);
 http::Response error_for(Surface surface, const Error& error);
 http::Response error_for(Surface surface, int status, std::string_view text);
 

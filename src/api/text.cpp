@@ -10,8 +10,6 @@ namespace hk::api {
 
 namespace {
 
-char upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
-
 std::int64_t unit_ms(char unit) {
   switch (unit) {
     case 's': return 1'000;
@@ -171,16 +169,6 @@ bool starts_with_ignoring_case(std::string_view text, std::string_view prefix) {
     }
   }
   return true;
-}
-
-std::string canonical_header_name(std::string_view name) {
-  std::string canonical(name);
-  bool first = true;
-  for (char& c : canonical) {
-    c = first ? upper(c) : hk::to_lower(c);
-    first = c == '-';
-  }
-  return canonical;
 }
 
 std::string rfc3339(Moment moment) {

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/time.h"
+#include "core/header_map.h"
 
 namespace hk::api {
 
@@ -35,8 +36,7 @@ std::vector<std::string> split_commas(std::string_view text);
 std::string to_lower(std::string_view text);
 bool starts_with_ignoring_case(std::string_view text, std::string_view prefix);
 
-/// "content-type" -> "Content-Type".
-std::string canonical_header_name(std::string_view name);
+using core::canonical_header_name;
 
 /// "2026-01-02T03:04:05.678Z".
 std::string rfc3339(Moment moment);

@@ -16,6 +16,7 @@ enum class ErrorKind : std::uint8_t {
   not_found,
   conflict,         ///< it clashes with what is there
   limit_exceeded,   ///< too much, too large, too often: later or less
+  quota_reached,    ///< as many as are allowed are there: delete some, or raise the limit
   unavailable,      ///< not now: the same request may succeed later; nothing was done
   unknown_outcome,  ///< it may or may not have been done; look before repeating
   corruption,       ///< stored data is not what was written

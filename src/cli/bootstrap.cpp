@@ -13,8 +13,6 @@ Secret dev_next_key() { return Secret{"sig_5ZB6DVzB1wjE8S6rZ7eenA8Pdnhs"}; }
 
 namespace {
 
-constexpr const char* default_tenant = "default";
-
 class WaitingMailbox final : public engine::Mailbox {
  public:
   void deliver(std::vector<engine::Finished> finished) override {
@@ -95,10 +93,7 @@ Result<Welcome> load_tenants(const config::Options& options, const security::Mas
   const auto entry = known ? directory.find(known->id) : nullptr;
   if (entry == nullptr || entry->current_key.reveal() != welcome.current_key.reveal() ||
       entry->next_key.reveal() != welcome.next_key.reveal()) {
-    tenant.sealed_current_key =
-        master_key.seal(welcome.current_key, engine::signing_key_context(tenant.name, "current"));
-    tenant.sealed_next_key =
-        master_key.seal(welcome.next_key, engine::signing_key_context(tenant.name, "next"));
+    tenant = directory.with_keys(std::move(tenant), welcome.current_key, welcome.next_key);
     changed = true;
   }
   if (!changed) {

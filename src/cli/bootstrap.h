@@ -14,6 +14,9 @@
 
 namespace hk::cli {
 
+/// The tenant that the settings speak of.
+inline constexpr const char* default_tenant = "default";
+
 /// Public constants of the QStash SDK's development mode.
 Secret dev_token();
 Secret dev_current_key();

@@ -13,6 +13,7 @@
 #include "cli/offline.h"
 #include "cli/remote.h"
 #include "cli/serve.h"
+#include "cli/tenants.h"
 #include "cli/version.h"
 #include "config/options.h"
 
@@ -90,6 +91,9 @@ struct Arguments {
   std::uint32_t count = 100;
   std::string cursor{};
   std::vector<std::string> filters{};
+  double rate = 0;
+  TenantArguments tenants{};
+  std::string name{};
   bool once = false;
   std::string data{"./data"};
   std::string directory{};
@@ -182,6 +186,13 @@ void add_messages(CLI::App& app, Arguments& arguments) {
   arguments.remote.add_to(*get);
   get->callback(
       [&arguments] { arguments.code = get_message(arguments.remote.connection(), arguments.id); });
+  CLI::App* why =
+      messages->add_subcommand("why", "Why it does not run, and what would change that");
+  why->add_option("id", arguments.id, "msg_…")->required();
+  arguments.remote.add_to(*why);
+  why->callback([&arguments] {
+    arguments.code = explain_message(arguments.remote.connection(), arguments.id);
+  });
   CLI::App* cancel = messages->add_subcommand("cancel", "No attempt starts after this");
   cancel->add_option("id", arguments.id, "msg_…")->required();
   arguments.remote.add_to(*cancel);
@@ -221,10 +232,21 @@ void add_dlq(CLI::App& app, Arguments& arguments) {
   };
   CLI::App* retry = dlq->add_subcommand("retry", "Publish them again as new messages");
   add_selection(retry);
+  CLI::Option* of_all = retry->get_option("--all");
+  retry
+      ->add_option("--filter", arguments.filters,
+                   "With --all: only those that fit, as for `dlq list` (repeatable)")
+      ->needs(of_all);
+  retry->add_option("--rate", arguments.rate, "With --all: at most this many a second")
+      ->needs(of_all)
+      ->check(CLI::Range(0.001, 1e6));
   retry->callback([&arguments, chosen] {
     if (chosen()) {
-      arguments.code =
-          retry_dead_letters(arguments.remote.connection(), arguments.ids, arguments.all);
+      const RetryArguments which{.ids = arguments.ids,
+                                 .all = arguments.all,
+                                 .filters = arguments.filters,
+                                 .rate = arguments.rate};
+      arguments.code = retry_dead_letters(arguments.remote.connection(), which);
     }
   });
   CLI::App* remove = dlq->add_subcommand("delete", "Delete them");
@@ -235,6 +257,51 @@ void add_dlq(CLI::App& app, Arguments& arguments) {
           delete_dead_letters(arguments.remote.connection(), arguments.ids, arguments.all);
     }
   });
+}
+
+void add_tenants(CLI::App& app, Arguments& arguments) {
+  CLI::App* tenants =
+      app.add_subcommand("tenants", "Who may use the server: needs its data directory");
+  tenants->require_subcommand(1);
+  const auto add_flags = [&arguments](CLI::App* command) {
+    command->add_option("--data", arguments.tenants.data, "Data directory of the server [./data]");
+    command->add_option("--ca-file", arguments.tenants.ca_file,
+                        "Certificates (PEM) to trust instead of the system's");
+    command->add_flag("--json", arguments.tenants.json, "Print the server's JSON, for scripts");
+  };
+  CLI::App* create = tenants->add_subcommand("create", "Make one; prints its token and keys once");
+  create->add_option("name", arguments.name, "Letters, digits, '.', '_' and '-'")->required();
+  add_flags(create);
+  create->callback(
+      [&arguments] { arguments.code = create_tenant(arguments.tenants, arguments.name); });
+  CLI::App* list = tenants->add_subcommand("list", "Id, time of creation and name of each");
+  add_flags(list);
+  list->callback([&arguments] { arguments.code = list_tenants(arguments.tenants); });
+  CLI::App* rotate = tenants->add_subcommand(
+      "rotate-token", "Give it a new token; the old one is refused from then on");
+  rotate->add_option("id", arguments.id, "Its id, as `tenants list` shows it")->required();
+  add_flags(rotate);
+  rotate->callback(
+      [&arguments] { arguments.code = rotate_tenant_token(arguments.tenants, arguments.id); });
+}
+
+void add_queues(CLI::App& app, Arguments& arguments) {
+  CLI::App* queues = app.add_subcommand("queues", "Queues: what waits in them, and whether it may");
+  queues->require_subcommand(1);
+  CLI::App* list = queues->add_subcommand("list", "List them with what is not finished");
+  arguments.remote.add_to(*list);
+  list->callback([&arguments] { arguments.code = list_queues(arguments.remote.connection()); });
+  const auto add = [&arguments, queues](const char* name, const char* text, QueueChange change) {
+    CLI::App* command = queues->add_subcommand(name, text);
+    command->add_option("name", arguments.id, "Queue")->required();
+    arguments.remote.add_to(*command);
+    command->callback([&arguments, change] {
+      arguments.code = change_queue(arguments.remote.connection(), change, arguments.id);
+    });
+  };
+  add("pause", "Start nothing new", QueueChange::pause);
+  add("resume", "Go on with the oldest message", QueueChange::resume);
+  add("delete", "Delete it and cancel what waits", QueueChange::remove);
 }
 
 void add_tail(CLI::App& app, Arguments& arguments) {
@@ -312,6 +379,8 @@ int run(int argc, char** argv) {
   add_publish(app, arguments);
   add_messages(app, arguments);
   add_dlq(app, arguments);
+  add_tenants(app, arguments);
+  add_queues(app, arguments);
   add_tail(app, arguments);
   add_listen(app, arguments);
   add_offline(app, arguments);

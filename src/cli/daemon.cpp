@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 #include <unistd.h>
+#include <algorithm>
 
 #include <chrono>
 #include <condition_variable>
@@ -29,6 +30,8 @@ core::Limits core_limits(const config::Options& options) {
   limits.destination_parallelism = static_cast<std::uint32_t>(options.destination_parallelism);
   limits.retention_finished = options.retention_finished;
   limits.retention_dlq = options.retention_dlq;
+  limits.response_bytes_kept = options.response_bytes_kept;
+  limits.callback_bytes_max = options.body_bytes_max;
   return limits;
 }
 
@@ -78,6 +81,9 @@ Result<void> Daemon::start() {
     }
     for (std::uint64_t i = 0; i < outcomes.retried; ++i) metrics_.retried();
     for (std::uint64_t i = 0; i < outcomes.dead_lettered; ++i) metrics_.dead_lettered();
+    called_back_ += outcomes.called_back;
+    schedules_run_ += outcomes.schedules_run;
+    schedule_run_errors_ += outcomes.schedule_run_errors;
   };
   engine_ = std::make_unique<engine::Engine>(std::move(engine_options), *store_, clock_, rng_);
   make_service();
@@ -121,6 +127,7 @@ Result<void> Daemon::open_keys() {
 void Daemon::make_service() {
   api::Options api;
   api.body_bytes_max = options_.body_bytes_max;
+  api.batch_bytes_max = options_.batch_bytes_max;
   api.dedup_window = options_.dedup_window;
   api.retries_default = static_cast<std::uint32_t>(options_.retries_default);
   api.retries_max = static_cast<std::uint32_t>(options_.retries_max);
@@ -129,17 +136,30 @@ void Daemon::make_service() {
   if (options_.delay_max.count() > 0) {
     api.delay_max = options_.delay_max;
   }
+  api.global_parallelism = static_cast<std::uint32_t>(options_.global_parallelism);
+  api.in_flight = [this] { return engine_->stats().in_flight; };
   api.refuse_publishes = [this] { return disk_.refuse(); };
-  api.check_destination = [](std::string_view text) -> Result<std::string> {
+  api.check_destination = [egress = egress()](std::string_view text) -> Result<std::string> {
     const auto parsed = delivery::parse_destination(text);
     if (!parsed) return std::unexpected(parsed.error());
+    if (auto allowed = delivery::check_literal(*parsed, egress); !allowed) {
+      return std::unexpected(std::move(allowed.error()));
+    }
     return parsed->authority_key();
   };
   api.check_header = [](std::string_view name, std::string_view value) {
     return delivery::may_forward(name, value);
   };
+  api.check_zone = [this](std::string_view name) -> Result<void> {
+    const auto zone = engine_->zones().load(name);
+    return zone ? Result<void>{} : std::unexpected(zone.error());
+  };
   api.now = [this] { return clock_.now(); };
   api.ready = [this] { return ready_.load(); };
+  api.settings_tenant = default_tenant;
+  api.settings_token = options_.dev || !options_.token.empty();
+  api.settings_keys =
+      options_.dev || !options_.current_signing_key.empty() || !options_.next_signing_key.empty();
   api.admin_token = admin_token_;
   api.backup = [this](const std::string& directory) -> Result<void> {
     if (auto done = store_->checkpoint(directory); !done) return done;
@@ -164,7 +184,10 @@ Result<void> Daemon::listen() {
   server.port = options_.listen.port;
   server.threads = options_.edge_threads;
   server.limits.body_bytes_max = options_.body_bytes_max;
-  server.limits.request_bytes_max = options_.request_bytes;
+  server.limits.body_bytes_max_of = [this](std::string_view target) {
+    return service_->body_bytes_max(target);
+  };
+  server.limits.request_bytes_max = std::max(options_.request_bytes, options_.batch_bytes_max);
   server.limits.connections_max = options_.connections_max;
   server.limits.connections_per_peer_max = options_.connections_max;
   if (!options_.tls_cert.empty()) {
@@ -191,11 +214,17 @@ Result<void> Daemon::listen() {
   return {};
 }
 
+delivery::EgressPolicy Daemon::egress() const {
+  delivery::EgressPolicy policy;
+  policy.allow_loopback =
+      options_.allow_loopback_destinations || options_.allow_private_destinations;
+  policy.allow_private = options_.allow_private_destinations;
+  return policy;
+}
+
 Result<void> Daemon::start_delivery() {
   delivery::DispatcherOptions out;
-  out.egress.allow_loopback =
-      options_.allow_loopback_destinations || options_.allow_private_destinations;
-  out.egress.allow_private = options_.allow_private_destinations;
+  out.egress = egress();
   out.egress.own_ports = {server_->port()};
   out.resolver = delivery::make_resolver();
   out.extra_ca_file = options_.egress_ca_file;

@@ -55,12 +55,16 @@ class Daemon {
   void make_service();
   void register_metrics();
   void run_effects(std::vector<core::Effect> effects);
+  [[nodiscard]] delivery::EgressPolicy egress() const;
   [[nodiscard]] std::string url() const;
 
   const config::Options& options_;
   DiskWatch disk_;
   std::atomic<bool> ready_{false};
   std::atomic<bool> failed_{false};
+  std::atomic<std::uint64_t> called_back_{0};
+  std::atomic<std::uint64_t> schedules_run_{0};
+  std::atomic<std::uint64_t> schedule_run_errors_{0};
   observe::Metrics metrics_;
   std::unique_ptr<observe::SpanExporter> spans_;
   std::unique_ptr<store::DurableStore> store_;

@@ -21,6 +21,15 @@ void Daemon::register_metrics() {
                  sum(&core::Counters::pending));
   metrics_.gauge("hikyaku_dead_letters", "Messages in the dead-letter queue.",
                  sum(&core::Counters::dead_letters));
+  const auto count = [this](const char* name, const char* help,
+                            const std::atomic<std::uint64_t>& total) {
+    metrics_.counter(name, help, [&total] { return static_cast<double>(total.load()); });
+  };
+  count("hikyaku_callbacks_total", "Callbacks made.", called_back_);
+  count("hikyaku_schedule_runs_total", "Runs of schedules that made their messages.",
+        schedules_run_);
+  count("hikyaku_schedule_run_errors_total", "Runs of schedules that made no message.",
+        schedule_run_errors_);
   metrics_.counter("hikyaku_messages_accepted_total",
                    "Messages accepted since the data directory was made.",
                    sum(&core::Counters::accepted));

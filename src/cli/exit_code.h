@@ -25,6 +25,7 @@ inline int exit_code_of(ErrorKind kind) {
     case ErrorKind::permission_denied:
     case ErrorKind::not_found:
     case ErrorKind::limit_exceeded:
+    case ErrorKind::quota_reached:
     case ErrorKind::internal: return exit_failed;
   }
   return exit_failed;

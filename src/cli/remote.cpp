@@ -11,77 +11,13 @@
 #include <thread>
 
 #include "cli/exit_code.h"
-#include "edge/http/client.h"
+#include "cli/remote_call.h"
 
 namespace hk::cli {
 
 namespace json = boost::json;
 
 namespace {
-
-struct Answer {
-  int status = 0;
-  std::string text{};
-  json::value value{};
-};
-
-/// Sends and prints what went wrong; nullopt: the exit code is in `code`.
-std::optional<Answer> call(const Connection& connection, const std::string& method,
-                           const std::string& path, std::vector<http::Field> fields,
-                           std::string body, int& code) {
-  http::ClientRequest request{.method = method,
-                              .url = connection.url + path,
-                              .fields = std::move(fields),
-                              .body = std::move(body),
-                              .ca_file = connection.ca_file};
-  request.fields.push_back({"Authorization", "Bearer " + std::string(connection.token.reveal())});
-  const auto response = http::fetch(request);
-  if (!response) {
-    fmt::print(stderr, "hikyaku: {}\n", response.error().message);
-    if (response.error().kind == ErrorKind::unavailable) {
-      fmt::print(stderr, "Is the server running at {}? Set --url or HIKYAKU_URL.\n",
-                 connection.url);
-    }
-    code = exit_code_of(response.error().kind);
-    return std::nullopt;
-  }
-  Answer answer{.status = response->status, .text = response->body};
-  boost::system::error_code error;
-  answer.value = json::parse(answer.text, error);
-  if (answer.status / 100 == 2) {
-    return answer;
-  }
-  if (connection.json) {
-    fmt::print("{}\n", answer.text);
-  }
-  std::string why = answer.text;
-  if (!error && answer.value.is_object()) {
-    const json::object& object = answer.value.get_object();
-    for (const char* name : {"error", "detail", "title"}) {
-      if (const auto* text = object.if_contains(name); text != nullptr && text->is_string()) {
-        why = std::string(text->get_string());
-        break;
-      }
-    }
-  }
-  fmt::print(stderr, "hikyaku: {} ({})\n", why, answer.status);
-  if (answer.status == 401) {
-    fmt::print(stderr, "Give the tenant's token with --token or HIKYAKU_TOKEN (or --dev).\n");
-  }
-  code = exit_failed;
-  return std::nullopt;
-}
-
-std::string text_of(const json::value& value, std::string_view name) {
-  if (!value.is_object()) {
-    return {};
-  }
-  const auto* found = value.get_object().if_contains(json::string_view(name.data(), name.size()));
-  if (found == nullptr || found->is_null()) {
-    return {};
-  }
-  return found->is_string() ? std::string(found->get_string()) : json::serialize(*found);
-}
 
 std::string time_text(const std::string& ms_text) {
   if (ms_text.empty()) {
@@ -96,17 +32,6 @@ std::string time_text(const std::string& ms_text) {
   return fmt::format("{}.{:03}Z", buffer, ms % 1000);
 }
 
-std::string query_escape(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool plain = (byte >= '0' && byte <= '9') || (byte >= 'A' && byte <= 'Z') ||
-                       (byte >= 'a' && byte <= 'z') || c == '-' || c == '_' || c == '.' || c == '~';
-    out += plain ? std::string(1, c) : fmt::format("%{:02X}", byte);
-  }
-  return out;
-}
-
 void print_rows(const json::value& value) {
   if (!value.is_object()) {
     return;
@@ -115,14 +40,6 @@ void print_rows(const json::value& value) {
     fmt::print("{:<22} {}\n", std::string_view(name.data(), name.size()),
                field.is_string() ? std::string(field.get_string()) : json::serialize(field));
   }
-}
-
-std::string ids_query(const std::vector<std::string>& ids) {
-  std::string query;
-  for (const std::string& id : ids) {
-    query += (query.empty() ? "?dlqIds=" : "&dlqIds=") + query_escape(id);
-  }
-  return query;
 }
 
 }  // namespace
@@ -207,17 +124,11 @@ int list_dead_letters(const Connection& connection, std::uint32_t count, const s
   if (!cursor.empty()) {
     path += "&cursor=" + query_escape(cursor);
   }
-  for (const std::string& filter : filters) {
-    const std::size_t equals = filter.find('=');
-    if (equals == std::string::npos) {
-      fmt::print(
-          stderr,
-          "hikyaku: --filter wants name=value (such as url=https://… or responseStatus=500)\n");
-      return exit_usage;
-    }
-    path += "&" + query_escape(filter.substr(0, equals)) + "=" +
-            query_escape(filter.substr(equals + 1));
+  const std::optional<std::string> more_filters = filter_query(filters);
+  if (!more_filters) {
+    return exit_usage;
   }
+  path += *more_filters;
   int code = exit_ok;
   const auto answer = call(connection, "GET", path, {}, {}, code);
   if (!answer) {
@@ -238,38 +149,6 @@ int list_dead_letters(const Connection& connection, std::uint32_t count, const s
   }
   if (const std::string more = text_of(answer->value, "cursor"); !more.empty()) {
     fmt::print("more: --cursor {}\n", more);
-  }
-  return exit_ok;
-}
-
-int retry_dead_letters(const Connection& connection, const std::vector<std::string>& ids,
-                       bool all) {
-  std::string query = all ? "" : ids_query(ids);
-  std::size_t done = 0;
-  for (;;) {
-    int code = exit_ok;
-    const auto answer = call(connection, "POST", "/v2/dlq/retry" + query, {}, {}, code);
-    if (!answer) {
-      return code;
-    }
-    const json::array& responses = answer->value.at("responses").as_array();
-    for (const json::value& response : responses) {
-      if (!connection.json) {
-        fmt::print("{}\n", text_of(response, "messageId"));
-      }
-    }
-    if (connection.json) {
-      fmt::print("{}\n", answer->text);
-    }
-    done += responses.size();
-    const std::string more = text_of(answer->value, "cursor");
-    if (!all || more.empty()) {
-      break;
-    }
-    query = "?cursor=" + query_escape(more);
-  }
-  if (!connection.json) {
-    fmt::print(stderr, "retried {}\n", done);
   }
   return exit_ok;
 }
@@ -298,6 +177,36 @@ int delete_dead_letters(const Connection& connection, const std::vector<std::str
     fmt::print("deleted {}\n", done);
   }
   return all || done == ids.size() ? exit_ok : exit_failed;
+}
+
+int list_queues(const Connection& connection) {
+  int code = exit_ok;
+  const auto answer = call(connection, "GET", "/v2/queues", {}, {}, code);
+  if (!answer) {
+    return code;
+  }
+  if (connection.json) {
+    fmt::print("{}\n", answer->text);
+    return exit_ok;
+  }
+  for (const json::value& queue : answer->value.as_array()) {
+    fmt::print("{:<28} lag {:>8}  parallelism {:>4}{}\n", text_of(queue, "name"),
+               text_of(queue, "lag"), text_of(queue, "parallelism"),
+               text_of(queue, "paused") == "true" ? "  paused" : "");
+  }
+  return exit_ok;
+}
+
+int change_queue(const Connection& connection, QueueChange change, const std::string& name) {
+  const bool remove = change == QueueChange::remove;
+  const char* const verb = remove ? "" : change == QueueChange::pause ? "/pause" : "/resume";
+  int code = exit_ok;
+  const auto answer = call(connection, remove ? "DELETE" : "POST",
+                           "/v2/queues/" + query_escape(name) + verb, {}, {}, code);
+  if (answer && connection.json) {
+    fmt::print("{}\n", answer->text);
+  }
+  return code;
 }
 
 int tail(const Connection& connection, bool once, const std::string& message_id) {

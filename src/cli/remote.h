@@ -34,12 +34,28 @@ struct PublishArguments {
 
 int publish(const Connection& connection, const PublishArguments& arguments);
 int get_message(const Connection& connection, const std::string& id);
+/// What holds a message up, in words.
+int explain_message(const Connection& connection, const std::string& id);
 int cancel_message(const Connection& connection, const std::string& id);
 int list_dead_letters(const Connection& connection, std::uint32_t count, const std::string& cursor,
                       const std::vector<std::string>& filters);
-int retry_dead_letters(const Connection& connection, const std::vector<std::string>& ids, bool all);
+
+struct RetryArguments {
+  std::vector<std::string> ids{};  ///< these, or with `all` those that the filters fit
+  bool all = false;
+  std::vector<std::string> filters{};  ///< "name=value"
+  double rate = 0;                     ///< per second; 0 = as fast as it goes
+};
+/// Those that were dead when it began; interrupted and begun again it goes on with what is left,
+/// since each one retried has left the dead-letter queue.
+int retry_dead_letters(const Connection& connection, const RetryArguments& arguments);
 int delete_dead_letters(const Connection& connection, const std::vector<std::string>& ids,
                         bool all);
+/// Names with lag, parallelism and pause.
+int list_queues(const Connection& connection);
+enum class QueueChange : std::uint8_t { pause, resume, remove };
+int change_queue(const Connection& connection, QueueChange change, const std::string& name);
+
 /// Follows the log until interrupted; with `once`, prints what is there and returns.
 int tail(const Connection& connection, bool once, const std::string& message_id);
 

@@ -4,6 +4,7 @@
 #include "base/assert.h"
 #include "base/sometimes.h"
 #include "core/machine.h"
+#include "core/message/callback.h"
 
 HK_SOMETIMES_DECLARE(lease_ran_out)
 HK_SOMETIMES_DECLARE(lane_refilled)
@@ -12,14 +13,18 @@ HK_SOMETIMES_DECLARE(message_purged)
 HK_SOMETIMES_DECLARE(dead_letter_purged)
 HK_SOMETIMES_DECLARE(dedup_purged)
 HK_SOMETIMES_DECLARE(cancel_finished_after_restart)
+HK_SOMETIMES_DECLARE(recovered_wait_for_callbacks)
 
 namespace hk::core {
 
 void Machine::advance() {
   expire_leases();
+  sweep_queues();
   scheduler_.advance(batch_.now());
   purge_expired();
   purge_events();
+  forget_idle_flow_keys();
+  run_schedules();
   start_attempts();
   index_young();
 }
@@ -52,6 +57,7 @@ void Machine::start_attempts() {
     live->started_at = now;
     live->lease_until = now + message->timeout + limits_.lease_grace;
     leases_.insert({live->lease_until, live->seq});
+    live->callbacks = callbacks_of(*message);
     // The window of a rate must be durable before the start it counts: a restart must not grant it
     // again.
     if (!message->flow_key.empty()) {
@@ -84,7 +90,7 @@ void Machine::index_young() {
   for (std::size_t looked_at = 0; looked_at < limits_.index_per_batch && !young_.empty();
        ++looked_at) {
     const Young& oldest = young_.front();
-    if (oldest.accepted_at > old_enough) {
+    if (oldest.accepted_at > old_enough && oldest.seq > index_wanted_) {
       return;
     }
     if (Live* live = find_live(oldest.seq); live != nullptr && !live->indexed) {
@@ -117,8 +123,11 @@ void Machine::read_lane(Lane& lane) {
     if (find_live(entry.place.seq) != nullptr) {
       continue;  // leased, or read before an eviction moved the cursor back
     }
+    if (entry.finished && !awaits_callbacks(entry.place.seq)) {
+      continue;
+    }
     Live* live = remember(lane, entry);
-    if (entry.cancel_requested) {
+    if (entry.cancel_requested && !entry.finished) {
       to_cancel.push_back(live);
     }
   }
@@ -150,6 +159,11 @@ Live* Machine::remember(Lane& lane, const LaneEntry& entry) {
   if (entry.started) {
     scheduler_.hold_slot(live);
   }
+  if (entry.finished) {
+    HK_SOMETIMES(recovered_wait_for_callbacks);
+    scheduler_.hold_for_callbacks(live);
+    return &live;
+  }
   scheduler_.place_read(live);
   return &live;
 }
@@ -175,6 +189,10 @@ void Machine::purge_expired() {
       const auto state = batch_.state(seq);
       // A dead letter that was retried or deleted meanwhile has a later record of its own.
       if (!state || !is_final(state->status) || state->expires_at > now) {
+        continue;
+      }
+      // It still holds its slot. Its last callback asks for the purge again.
+      if (state->callbacks_open > 0) {
         continue;
       }
       const auto message = batch_.message(seq);

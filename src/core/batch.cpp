@@ -1,5 +1,7 @@
 #include "core/batch.h"
 
+#include <algorithm>
+
 #include "base/assert.h"
 
 namespace hk::core {
@@ -41,6 +43,20 @@ bool Batch::has_dead_letter(const DeadLetterKey& key) {
   return reader_->has_dead_letter(key);
 }
 
+std::optional<Schedule> Batch::schedule(TenantId tenant, const std::string& id) {
+  if (const auto found = schedules_.find({tenant, id}); found != schedules_.end()) {
+    return found->second;
+  }
+  return reader_->schedule(tenant, id);
+}
+
+std::optional<ScheduleState> Batch::schedule_state(TenantId tenant, const std::string& id) {
+  if (const auto found = schedule_states_.find({tenant, id}); found != schedule_states_.end()) {
+    return found->second;
+  }
+  return reader_->schedule_state(tenant, id);
+}
+
 void Batch::put_message(std::shared_ptr<const Message> message) {
   messages_[message->id.seq] = message;
   mutations_.emplace_back(PutMessage{std::move(message)});
@@ -75,6 +91,24 @@ void Batch::purge_message(Seq seq, bool has_attempts) {
   messages_[seq] = nullptr;
   states_[seq] = std::nullopt;
   mutations_.emplace_back(PurgeMessage{seq, has_attempts});
+}
+
+void Batch::put_schedule(Schedule schedule) {
+  schedules_[{schedule.tenant, schedule.id}] = schedule;
+  mutations_.emplace_back(PutSchedule{std::move(schedule)});
+}
+
+void Batch::put_schedule_state(TenantId tenant, const std::string& id, ScheduleState state,
+                               Moment previous_next_at) {
+  earliest_run_ = std::min(earliest_run_, state.next_at);
+  schedule_states_[{tenant, id}] = state;
+  mutations_.emplace_back(PutScheduleState{tenant, id, std::move(state), previous_next_at});
+}
+
+void Batch::delete_schedule(TenantId tenant, const std::string& id, Moment next_at) {
+  schedules_[{tenant, id}] = std::nullopt;
+  schedule_states_[{tenant, id}] = std::nullopt;
+  mutations_.emplace_back(DeleteSchedule{tenant, id, next_at});
 }
 
 void Batch::event(TenantId tenant, Seq seq, EventKind kind, std::uint32_t attempt) {
@@ -112,6 +146,9 @@ Batch::Output Batch::take() {
   states_.clear();
   dedups_.clear();
   dead_letters_.clear();
+  schedules_.clear();
+  schedule_states_.clear();
+  earliest_run_ = never;
   return output;
 }
 

@@ -29,6 +29,10 @@ class Batch {
   std::optional<MessageState> state(Seq seq);
   std::optional<Dedup> dedup(TenantId tenant, const std::string& id);
   bool has_dead_letter(const DeadLetterKey& key);
+  std::optional<Schedule> schedule(TenantId tenant, const std::string& id);
+  std::optional<ScheduleState> schedule_state(TenantId tenant, const std::string& id);
+  /// The earliest run of the schedules that this batch has put so far.
+  [[nodiscard]] Moment earliest_run() const { return earliest_run_; }
   Reader& reader() { return *reader_; }
 
   // ---- what is decided ----
@@ -39,6 +43,10 @@ class Batch {
   void put_dead_letter(const DeadLetterKey& key);
   void delete_dead_letter(const DeadLetterKey& key);
   void purge_message(Seq seq, bool has_attempts);
+  void put_schedule(Schedule schedule);
+  void put_schedule_state(TenantId tenant, const std::string& id, ScheduleState state,
+                          Moment previous_next_at);
+  void delete_schedule(TenantId tenant, const std::string& id, Moment next_at);
   /// Everything that nothing later in the batch has to see.
   void put(Mutation mutation) { mutations_.push_back(std::move(mutation)); }
   void event(TenantId tenant, Seq seq, EventKind kind, std::uint32_t attempt = 0);
@@ -70,6 +78,9 @@ class Batch {
   std::unordered_map<Seq, std::optional<MessageState>> states_;
   std::map<std::pair<TenantId, std::string>, std::optional<Dedup>> dedups_;
   std::map<DeadLetterKey, bool> dead_letters_;
+  std::map<std::pair<TenantId, std::string>, std::optional<Schedule>> schedules_;
+  std::map<std::pair<TenantId, std::string>, std::optional<ScheduleState>> schedule_states_;
+  Moment earliest_run_{never};
 };
 
 }  // namespace hk::core

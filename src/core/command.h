@@ -25,6 +25,11 @@ struct Publish {
   Millis delay{};
 };
 
+/// Several publishes in one atomic accept. One that is refused does not stop the others.
+struct PublishBatch {
+  std::vector<Publish> items{};
+};
+
 /// How a push attempt ended, as delivery/ saw it. Refused when its lease is no longer the current
 /// one.
 struct CompleteAttempt {
@@ -46,6 +51,21 @@ struct CancelMessage {
 struct RetryDeadLetter {
   TenantId tenant{};
   DeadLetterKey key{};
+  /// What the new message has in place of the old one's. The callbacks of a callback are none.
+  struct Changes {
+    std::optional<std::string> method{};
+    std::optional<std::vector<Header>> headers{};
+    std::optional<std::uint32_t> retries_max{};
+    std::optional<RetryDelay> retry_delay{};
+    std::optional<Millis> timeout{};
+    std::optional<std::vector<std::string>> labels{};
+    std::optional<Callback> callback{};
+    std::optional<Callback> failure_callback{};
+    std::optional<FlowKey> flow{};  ///< its key and settings
+    Moment not_before{};
+    Millis delay{};
+  };
+  std::shared_ptr<const Changes> changes{};  ///< null: none
 };
 struct DeleteDeadLetterCommand {
   TenantId tenant{};
@@ -58,6 +78,75 @@ struct UpsertQueue {
   std::optional<std::uint32_t> parallelism{};
   std::optional<bool> paused{};
 };
+/// Its messages are cancelled, a few per batch; those under way end as cancelled messages do.
+struct DeleteQueueCommand {
+  TenantId tenant{};
+  std::string name{};
+};
+
+/// Adds endpoints, or changes those with the same name or the same url; creates the group.
+struct UpsertEndpoints {
+  TenantId tenant{};
+  std::string group{};
+  std::vector<Endpoint> endpoints{};
+};
+/// Those whose name or url is given; a group without endpoints is deleted.
+struct RemoveEndpoints {
+  TenantId tenant{};
+  std::string group{};
+  std::vector<Endpoint> endpoints{};
+};
+struct SetGroupOptions {
+  TenantId tenant{};
+  std::string group{};
+  std::vector<Header> options{};
+};
+struct DeleteUrlGroupCommand {
+  TenantId tenant{};
+  std::string group{};
+};
+
+/// Creates, or replaces all of it but created_at and the pause. An empty id: the core chooses one.
+struct UpsertSchedule {
+  Schedule schedule{};
+};
+struct DeleteScheduleCommand {
+  TenantId tenant{};
+  std::string id{};
+};
+/// While paused, runs are skipped, not postponed.
+struct SetSchedulePaused {
+  TenantId tenant{};
+  std::string id{};
+  bool paused = false;
+};
+
+/// Fixes the given parts: messages no longer change them. Rate and period are one part.
+struct PinFlowKey {
+  TenantId tenant{};
+  std::string key{};
+  std::optional<std::uint32_t> parallelism{};
+  std::optional<std::uint32_t> rate{};
+  Millis period{1000};
+};
+struct UnpinFlowKey {
+  TenantId tenant{};
+  std::string key{};
+  bool parallelism = false;
+  bool rate = false;
+};
+/// A new window begins now, with nothing counted.
+struct ResetFlowRate {
+  TenantId tenant{};
+  std::string key{};
+};
+/// Flow keys as they stand, with what waits and runs. With a key: that one, or not_found.
+struct InspectFlowKeys {
+  TenantId tenant{};
+  std::optional<std::string> key{};
+  std::string search{};  ///< part of the key; "" = all
+};
+
 struct SetFlowKeyPaused {
   TenantId tenant{};
   std::string key{};
@@ -76,14 +165,40 @@ struct Inspect {
 };
 
 using Command =
-    std::variant<Publish, CompleteAttempt, CancelMessage, RetryDeadLetter, DeleteDeadLetterCommand,
-                 UpsertQueue, SetFlowKeyPaused, UpsertTenant, Inspect>;
+    std::variant<Publish, PublishBatch, CompleteAttempt, CancelMessage, RetryDeadLetter,
+                 DeleteDeadLetterCommand, UpsertQueue, DeleteQueueCommand, UpsertEndpoints,
+                 RemoveEndpoints, SetGroupOptions, DeleteUrlGroupCommand, UpsertSchedule,
+                 DeleteScheduleCommand, SetSchedulePaused, SetFlowKeyPaused, PinFlowKey,
+                 UnpinFlowKey, ResetFlowRate, InspectFlowKeys, UpsertTenant, Inspect>;
 
 // ---- Replies ----
 
 struct Published {
   MessageId id{};
   bool deduplicated = false;
+};
+/// To a URL group: one per endpoint, in the group's order.
+struct FannedOut {
+  struct One {
+    Published published{};
+    std::string url{};
+  };
+  std::vector<One> messages{};
+};
+/// In the order of the items.
+struct BatchPublished {
+  std::vector<Result<std::variant<Published, FannedOut>>> items{};
+};
+struct ScheduleStored {
+  std::string id{};
+};
+struct FlowKeyView {
+  FlowKey flow{};
+  std::uint64_t waiting = 0;  ///< due, but held by this key
+  std::uint32_t running = 0;
+};
+struct FlowKeysInspected {
+  std::vector<FlowKeyView> keys{};
 };
 struct Canceled {
   bool running = false;  ///< an attempt is on the wire and may still land
@@ -108,6 +223,7 @@ struct Inspected {
   std::vector<Hold> holds{};
 };
 
-using Reply = Result<std::variant<Done, Published, Canceled, TenantStored, Inspected>>;
+using Reply = Result<std::variant<Done, Published, FannedOut, BatchPublished, Canceled,
+                                  ScheduleStored, FlowKeysInspected, TenantStored, Inspected>>;
 
 }  // namespace hk::core

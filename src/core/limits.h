@@ -12,7 +12,7 @@ namespace hk::core {
 struct Limits {
   std::uint32_t global_parallelism = 4096;      ///< attempts in flight
   std::uint32_t tenant_parallelism = 2048;      ///< … of one tenant
-  std::uint32_t destination_parallelism = 128;  ///< … of one tenant to one host
+  std::uint32_t destination_parallelism = 512;  ///< … of one tenant to one host
   std::size_t lane_window_max = 1024;           ///< messages of one lane in memory
   std::size_t lane_window_min = 16;             ///< … however many lanes there are
   std::size_t window_budget = 262'144;          ///< messages of all lanes in memory, roughly
@@ -30,6 +30,11 @@ struct Limits {
   Millis expiry_poll{30'000};
   Millis event_purge_every{600'000};
   std::uint32_t queue_parallelism_default = 1;
+  std::size_t group_endpoints_max = 1000;
+  std::size_t schedules_per_batch = 256;   ///< runs
+  std::size_t sweeps_per_batch = 256;      ///< messages of deleted queues
+  std::size_t response_bytes_kept = 1000;  ///< of an answer's body in the record of its attempt
+  std::size_t callback_bytes_max = std::size_t{10} * 1024 * 1024;  ///< of a callback's body
 };
 
 }  // namespace hk::core

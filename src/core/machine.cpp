@@ -1,10 +1,13 @@
 #include "core/machine.h"
 
+#include <algorithm>
+
 #include "base/assert.h"
 
 namespace hk::core {
 
-Machine::Machine(const Limits& limits, Rng& rng) : limits_(limits), rng_(rng), scheduler_(limits_) {
+Machine::Machine(const Limits& limits, Rng& rng, Zones& zones)
+    : limits_(limits), rng_(rng), zones_(zones), scheduler_(limits_) {
   HK_ASSERT(limits_.lane_window_min >= 2);
   HK_ASSERT(limits_.quantum > 0);
 }
@@ -25,8 +28,22 @@ Reply Machine::execute(Command command) {
 }
 
 Batch::Output Machine::take() {
+  for (const auto& key : dirty_queues_) {
+    const auto queue = queues_.find(key);
+    if (queue == queues_.end()) {
+      batch_.put(DeleteQueue{key.first, key.second});
+    } else {
+      batch_.put(PutQueue{queue->second});
+    }
+  }
+  dirty_queues_.clear();
   for (const auto& key : dirty_flow_keys_) {
-    FlowKey& flow = flow_keys_.at(key);
+    const auto known = flow_keys_.find(key);
+    if (known == flow_keys_.end()) {
+      batch_.put(DeleteFlowKey{key.first, key.second});
+      continue;
+    }
+    FlowKey& flow = known->second;
     const Gate& gate = scheduler_.flow_gate(flow.tenant, flow.key);
     flow.window_start = gate.window_start;
     flow.window_count = gate.window_count;
@@ -79,12 +96,16 @@ std::shared_ptr<const Message> Machine::find_message(TenantId tenant, MessageId 
 }
 
 std::optional<Moment> Machine::wake_at() const {
-  if (scheduler_.wants_refill() || (starting_ && scheduler_.has_runnable())) {
+  if (scheduler_.wants_refill() || (starting_ && scheduler_.has_runnable()) || !sweeps_.empty() ||
+      !due_schedules_.empty()) {
     return meta_.time;
   }
-  Moment at = std::min(next_expiry_check_, next_event_purge_);
+  Moment at = std::min({next_expiry_check_, next_event_purge_, next_schedule_at_});
   if (const auto timer = scheduler_.next_timer()) {
     at = std::min(at, *timer);
+  }
+  if (!flow_checks_.empty()) {
+    at = std::min(at, flow_checks_.begin()->first);
   }
   if (!leases_.empty()) {
     at = std::min(at, leases_.begin()->first);

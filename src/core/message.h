@@ -73,6 +73,18 @@ struct RetryPolicy {
   friend bool operator==(const RetryPolicy&, const RetryPolicy&) = default;
 };
 
+/// Where to tell how an attempt ended: a message of its own, with its own id, retries and end.
+struct Callback {
+  std::string url{};
+  std::string host{};  ///< of url, as in Message
+  std::string method{"POST"};
+  std::vector<Header> headers{};
+  RetryPolicy retry{};
+  Millis timeout{};
+  Millis delay{};
+  friend bool operator==(const Callback&, const Callback&) = default;
+};
+
 struct Message {
   // Set by the core when it accepts.
   MessageId id{};
@@ -94,10 +106,18 @@ struct Message {
   Moment not_before{};  ///< first due time; the core raises it to created_at
   std::vector<std::string> labels{};
   std::string caller_ip{};
-  std::string dedup_id{};  ///< as given or computed; "" = none
+  std::string dedup_id{};  ///< as given or computed, the core adds the url; "" = none
   Trace trace{};
   MessageId replay_of{};              ///< the dead letter that this is a retry of; seq 0 = none
   std::vector<std::string> redact{};  ///< "body", "header", "header:<lower-case name>"
+  /// The URL group it is for. Published with an empty url it becomes one message per endpoint;
+  /// those keep the name.
+  std::string topic{};
+  std::string endpoint{};                      ///< the endpoint's name in that group; "" = none
+  std::string schedule{};                      ///< the id of the schedule that made it; "" = none
+  std::optional<Callback> callback{};          ///< after every attempt
+  std::optional<Callback> failure_callback{};  ///< once, when it has failed for good
+  MessageId callback_of{};  ///< the message whose attempt this tells of; seq 0 = none
 
   friend bool operator==(const Message&, const Message&) = default;
 };

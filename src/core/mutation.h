@@ -87,6 +87,29 @@ struct DeleteFlowKey {
   TenantId tenant{};
   std::string key{};
 };
+struct PutUrlGroup {
+  UrlGroup group{};
+};
+struct DeleteUrlGroup {
+  TenantId tenant{};
+  std::string name{};
+};
+struct PutSchedule {
+  Schedule schedule{};
+};
+/// Also moves it in the order of runs.
+struct PutScheduleState {
+  TenantId tenant{};
+  std::string id{};
+  ScheduleState state{};
+  Moment previous_next_at{never};  ///< what it replaces; never: nothing
+};
+/// The schedule and its state are gone.
+struct DeleteSchedule {
+  TenantId tenant{};
+  std::string id{};
+  Moment next_at{never};
+};
 struct PutTenant {
   Tenant tenant{};
 };
@@ -102,6 +125,7 @@ using Mutation =
     std::variant<PutMessage, PutState, PutAttempt, PutLaneEntry, DeleteLaneEntry, PutDedup,
                  DeleteDedup, PutDeadLetter, DeleteDeadLetter, AppendEvents, PutExpiry,
                  DeleteExpiry, PurgeMessage, PurgeEvents, PutQueue, DeleteQueue, PutFlowKey,
-                 DeleteFlowKey, PutTenant, PutCounters, PutMeta>;
+                 DeleteFlowKey, PutUrlGroup, DeleteUrlGroup, PutSchedule, PutScheduleState,
+                 DeleteSchedule, PutTenant, PutCounters, PutMeta>;
 
 }  // namespace hk::core

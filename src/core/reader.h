@@ -48,9 +48,24 @@ class Reader {
   virtual std::vector<Tenant> tenants() = 0;
   virtual std::vector<Queue> queues() = 0;
   virtual std::vector<FlowKey> flow_keys() = 0;
+  virtual std::vector<UrlGroup> url_groups() = 0;
   virtual std::vector<std::pair<TenantId, Counters>> counters() = 0;
 
+  virtual std::optional<Schedule> schedule(TenantId tenant, std::string_view id) = 0;
+  virtual std::optional<ScheduleState> schedule_state(TenantId tenant, std::string_view id) = 0;
+  /// The earliest runs, in order.
+  virtual std::vector<ScheduleDue> next_schedules(std::size_t limit) = 0;
+
   // ---- for listings, on edge threads ----
+
+  virtual std::vector<UrlGroup> url_groups(TenantId tenant) = 0;
+  virtual std::optional<UrlGroup> url_group(TenantId tenant, std::string_view name) = 0;
+  virtual std::vector<Queue> queues(TenantId tenant) = 0;
+  virtual std::optional<Queue> queue(TenantId tenant, std::string_view name) = 0;
+  virtual std::optional<FlowKey> flow_key(TenantId tenant, std::string_view key) = 0;
+  /// Schedules of the tenant with id > after, in the order of their ids.
+  virtual std::vector<Schedule> schedules(TenantId tenant, std::string_view after,
+                                          std::size_t limit) = 0;
 
   /// Dead letters of the tenant; `after` exclusive, in the direction asked for.
   virtual std::vector<DeadLetterKey> dead_letters(TenantId tenant,

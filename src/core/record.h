@@ -53,6 +53,8 @@ struct MessageState {
   Moment finished_at{};      ///< when it became final
   Moment expires_at{never};  ///< when a final message may be purged
   bool in_dlq = false;
+  /// Ordered lanes only: callbacks of it that are not final yet. It holds its slot until none is.
+  std::uint32_t callbacks_open = 0;
   std::optional<Attempt> last{};  ///< earlier ones are in the attempts table, under (seq, number)
   friend bool operator==(const MessageState&, const MessageState&) = default;
 };
@@ -88,6 +90,7 @@ struct LaneEntry {
   std::string host{};      ///< ordered lanes only, as flow_key
   bool started = false;    ///< ordered lanes only: it holds one of the lane's slots
   bool cancel_requested = false;
+  bool finished = false;  ///< ordered lanes only: final, but its callbacks are not all
   friend bool operator==(const LaneEntry&, const LaneEntry&) = default;
 };
 
@@ -132,6 +135,10 @@ struct Queue {
   bool paused = false;
   Moment created_at{};
   Moment updated_at{};
+  std::uint64_t lag = 0;  ///< messages of it that are not final
+  /// Its messages up to this one are being cancelled, a few per batch, because it was deleted.
+  Seq sweep_up_to{};
+  bool deleted = false;  ///< not shown any more; gone when the sweep is done
   friend bool operator==(const Queue&, const Queue&) = default;
 };
 
@@ -148,6 +155,51 @@ struct FlowKey {
   Moment window_start{};
   std::uint32_t window_count = 0;
   friend bool operator==(const FlowKey&, const FlowKey&) = default;
+};
+
+struct Endpoint {
+  std::string name{};  ///< "" = none; unique in its group otherwise
+  std::string url{};
+  std::string host{};  ///< of url, as in Message
+  friend bool operator==(const Endpoint&, const Endpoint&) = default;
+};
+/// A name for several destinations. Publishing to it makes one message per endpoint.
+struct UrlGroup {
+  TenantId tenant{};
+  std::string name{};
+  std::vector<Endpoint> endpoints{};  ///< in the order in which they were added
+  std::vector<Header> options{};      ///< option headers that a publish to it has by default
+  Moment created_at{};
+  Moment updated_at{};
+  friend bool operator==(const UrlGroup&, const UrlGroup&) = default;
+};
+
+/// What a schedule publishes and when. Replaced as a whole; what changes at each run is its
+/// ScheduleState.
+struct Schedule {
+  TenantId tenant{};
+  std::string id{};
+  std::string cron{};             ///< as given, with its CRON_TZ= prefix
+  Message prototype{};            ///< id, created_at and not_before are set at each run
+  Millis delay{};                 ///< of each message, from its run
+  std::optional<FlowKey> flow{};  ///< settings of its flow key, as in Publish
+  Moment created_at{};
+  friend bool operator==(const Schedule&, const Schedule&) = default;
+};
+struct ScheduleState {
+  bool paused = false;
+  Moment next_at{never};                   ///< the next run; never: the cron text has no later one
+  Moment last_at{};                        ///< 0: has not run yet
+  std::vector<MessageId> last_messages{};  ///< of the last run, at most a few
+  std::string error{};                     ///< why the last run made no message; "" = it did
+  friend bool operator==(const ScheduleState&, const ScheduleState&) = default;
+};
+/// A schedule's place in the order of runs.
+struct ScheduleDue {
+  Moment at{};
+  TenantId tenant{};
+  std::string id{};
+  friend auto operator<=>(const ScheduleDue&, const ScheduleDue&) = default;
 };
 
 /// Credentials are opaque here: digests and sealed keys that security/ made.

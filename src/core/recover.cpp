@@ -5,6 +5,7 @@
 
 HK_SOMETIMES_DECLARE(recovered_young_message)
 HK_SOMETIMES_DECLARE(recovered_lane)
+HK_SOMETIMES_DECLARE(recovered_sweep)
 
 namespace hk::core {
 
@@ -40,6 +41,14 @@ void Machine::recover(Reader& reader, Moment now) {
   for (const Queue& queue : reader.queues()) {
     queues_[{queue.tenant, queue.name}] = queue;
     scheduler_.queue_gate(queue.tenant, queue.name).paused = queue.paused;
+    if (queue.sweep_up_to != Seq{}) {
+      HK_SOMETIMES(recovered_sweep);
+      begin_sweep(queue);
+    }
+  }
+  for (UrlGroup& group : reader.url_groups()) {
+    const std::pair key{group.tenant, group.name};
+    url_groups_[key] = std::move(group);
   }
   for (const FlowKey& flow : reader.flow_keys()) {
     flow_keys_[{flow.tenant, flow.key}] = flow;
@@ -50,6 +59,8 @@ void Machine::recover(Reader& reader, Moment now) {
     gate.paused = flow.paused;
     gate.window_start = flow.window_start;
     gate.window_count = flow.window_count;
+    gate.last_use = meta_.time;  // when it was used is not stored: it is idle from now on
+    check_flow_key_later({flow.tenant, flow.key});
   }
 
   // Lanes first, so that the young ones below are placed against windows that are filled.
@@ -93,6 +104,9 @@ void Machine::recover(Reader& reader, Moment now) {
   meta_.indexed_up_to = std::max(last_seq_, meta_.indexed_up_to);
   next_expiry_check_ = meta_.time;
   next_event_purge_ = meta_.time;
+  for (const ScheduleDue& first : reader.next_schedules(1)) {
+    next_schedule_at_ = first.at;
+  }
 }
 
 }  // namespace hk::core

@@ -121,7 +121,10 @@ void Attempt::send(ConnectionPtr connection) {
     out.append(tail);
     tail = {};
   }
-  connection_->send(tail, tail.empty() ? nullptr : start_.message, message.method == "HEAD", *this);
+  // Whoever asked to be called back wants the answer, not its first bytes.
+  const bool keep_all = message.callback.has_value() || message.failure_callback.has_value();
+  connection_->send(tail, tail.empty() ? nullptr : start_.message, message.method == "HEAD",
+                    keep_all, *this);
 }
 
 void Attempt::on_response() {

@@ -114,11 +114,11 @@ bool Connection::is_reusable() const {
 }
 
 void Connection::send(std::string_view tail, std::shared_ptr<const void> owner, bool no_body,
-                      ConnectionUser& user) {
+                      bool keep_all, ConnectionUser& user) {
   HK_ASSERT(!requested_ && !writing_ && !closed_);
   user_ = &user;
   requested_ = true;
-  reader_.begin(no_body);
+  reader_.begin(no_body, keep_all);
   tail_ = tail;
   tail_owner_ = std::move(owner);
   if (stream_ != nullptr) {

@@ -63,8 +63,9 @@ class Connection final
   void open(const Url& url, const Address& judged, TlsClient& tls, ConnectionUser& user);
 
   /// Sends out_buffer() and then `tail` (kept alive by `owner`); then on_response() or
-  /// on_fault(broken). REQUIRES: open, and no request under way.
-  void send(std::string_view tail, std::shared_ptr<const void> owner, bool no_body,
+  /// on_fault(broken). `no_body`, `keep_all`: of the answer (ResponseReader::begin). REQUIRES:
+  /// open, and no request under way.
+  void send(std::string_view tail, std::shared_ptr<const void> owner, bool no_body, bool keep_all,
             ConnectionUser& user);
   std::string& out_buffer() { return out_; }
 

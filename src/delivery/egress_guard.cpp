@@ -195,4 +195,16 @@ Verdict judge_all(std::span<const Address> answers, std::uint16_t port,
   return Verdict::allowed;
 }
 
+Result<void> check_literal(const Url& url, const EgressPolicy& policy) {
+  const std::optional<Address> address =
+      url.kind == HostKind::name ? std::nullopt : parse_address(url.host);
+  if (!address || judge(*address, policy) == Verdict::allowed) {
+    return {};
+  }
+  return fail(ErrorKind::invalid_argument,
+              "invalid destination url: " + url.host +
+                  " is a loopback, private or reserved address, and deliveries to those are not "
+                  "allowed on this server");
+}
+
 }  // namespace hk::delivery

@@ -7,7 +7,9 @@
 #include <span>
 #include <vector>
 
+#include "base/error.h"
 #include "delivery/address.h"
+#include "delivery/url.h"
 
 namespace hk::delivery {
 
@@ -40,5 +42,9 @@ Verdict judge_port(const Address& address, std::uint16_t port, const EgressPolic
 /// One forbidden answer condemns them all: a name that points inside once cannot be trusted with
 /// its other answers. `reserved` when there are none.
 Verdict judge_all(std::span<const Address> answers, std::uint16_t port, const EgressPolicy& policy);
+
+/// What can be told without resolving anything, for whoever publishes. invalid_argument: the host
+/// is an address that deliveries may not reach. A name is judged at every connection only.
+Result<void> check_literal(const Url& url, const EgressPolicy& policy);
 
 }  // namespace hk::delivery

@@ -119,7 +119,13 @@ Result<void> append_request_head(std::string& out, const core::StartAttempt& sta
   if (!message.caller_ip.empty() && safe_value(message.caller_ip)) {
     append_field(out, "Upstash-Caller-Ip", message.caller_ip);
   }
+  if (!message.schedule.empty() && safe_value(message.schedule)) {
+    append_field(out, "Upstash-Schedule-Id", message.schedule);
+  }
   append_labels(out, message);
+  if (!message.topic.empty() && safe_value(message.topic)) {
+    append_field(out, "Upstash-Topic-Name", message.topic);
+  }
   append_field(out, "Hikyaku-Message-Id", id);
   append_field(out, "Hikyaku-Attempt", start.fence.attempt);
   append_field(out, "Hikyaku-Fence", fence_text(start.fence));

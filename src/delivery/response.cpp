@@ -82,8 +82,9 @@ void ResponseReader::Parser::on_finish_impl(ErrorCode&) {}
 
 // ---- The reader ----
 
-void ResponseReader::begin(bool no_body) {
+void ResponseReader::begin(bool no_body, bool keep_all) {
   no_body_ = no_body;
+  body_kept_max_ = keep_all ? limits_.body_bytes_read : limits_.body_bytes_kept;
   begin_ = end_ = 0;
   header_bytes_ = header_bytes_kept_ = body_bytes_ = interim_ = 0;
   response_ = Response{};
@@ -218,7 +219,7 @@ void ResponseReader::keep_header(std::string_view name, std::string_view value) 
 }
 
 void ResponseReader::keep_body(std::string_view bytes) {
-  const std::size_t room = limits_.body_bytes_kept - response_.body.size();
+  const std::size_t room = body_kept_max_ - response_.body.size();
   response_.body.append(bytes.substr(0, room));
 }
 

@@ -41,8 +41,9 @@ class ResponseReader {
 
   explicit ResponseReader(const ResponseLimits& limits) : limits_(limits) {}
 
-  /// Forgets the last answer. `no_body`: the request was a HEAD.
-  void begin(bool no_body);
+  /// Forgets the last answer. `no_body`: the request was a HEAD. `keep_all`: of the body as much as
+  /// is read, not only body_bytes_kept.
+  void begin(bool no_body, bool keep_all = false);
   /// Room for the next bytes; valid until commit().
   std::span<char> prepare();
   Progress commit(std::size_t bytes);
@@ -105,6 +106,7 @@ class ResponseReader {
   std::size_t header_bytes_ = 0;
   std::size_t header_bytes_kept_ = 0;
   std::size_t body_bytes_ = 0;  ///< on the wire, framing of chunks included
+  std::size_t body_kept_max_ = 0;
   std::size_t interim_ = 0;
   bool no_body_ = false;
   Response response_;

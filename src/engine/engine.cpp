@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
+#include <iterator>
 #include <numeric>
 #include <utility>
 #include <variant>
 
 #include "base/assert.h"
-#include "engine/message_cache.h"
+#include "engine/next_batch.h"
 #include "store/store.h"
 #include "store/typed_reader.h"
 
@@ -17,18 +18,29 @@ namespace hk::engine {
 namespace {
 
 constexpr Millis wait_max{1000};  // a wall clock that leans makes a longer sleep inexact
+/// What a batch carries beyond its first command, roughly: it is one write, held in memory.
+constexpr std::size_t batch_bytes_max = std::size_t{64} * 1024 * 1024;
 const Error stopping{ErrorKind::unavailable, "the server is shutting down; try again in a moment"};
 
-/// What a command counts for against the inbox's bytes. Outcomes of attempts count for nothing: an
-/// inbox full of bodies must not hold them up until their leases end.
-std::size_t weight_of(const Submission& submission) {
-  const auto* const publish = std::get_if<core::Publish>(&submission.command);
-  return publish == nullptr ? 0 : bytes_of(*publish->message);
+std::size_t total_weight(const std::vector<Submission>& submissions) {
+  return std::transform_reduce(submissions.begin(), submissions.end(), std::size_t{0},
+                               std::plus<>{},
+                               [](const Submission& one) { return weight_of(one.command); });
 }
 
-std::size_t weight_of(const std::vector<Submission>& submissions) {
-  return std::transform_reduce(submissions.begin(), submissions.end(), std::size_t{0},
-                               std::plus<>{}, [](const Submission& one) { return weight_of(one); });
+bool changes_tenant(const core::Effect& effect) {
+  return std::holds_alternative<core::TenantChanged>(effect);
+}
+
+/// Takes the changes of tenants out of a batch's effects.
+void take_tenant_changes(std::vector<core::Effect>& effects, std::vector<core::Effect>& changes) {
+  if (!std::any_of(effects.begin(), effects.end(), changes_tenant)) {
+    return;
+  }
+  const auto first = std::stable_partition(effects.begin(), effects.end(),
+                                           [](const auto& one) { return !changes_tenant(one); });
+  std::move(first, effects.end(), std::back_inserter(changes));
+  effects.erase(first, effects.end());
 }
 
 }  // namespace
@@ -37,7 +49,7 @@ Engine::Engine(EngineOptions options, store::Store& store, Clock& clock, Rng& rn
     : options_(std::move(options)),
       store_(store),
       clock_(clock),
-      partition_(options_.limits, store, rng, options_.cache_bytes) {}
+      partition_(options_.limits, store, rng, zones_, options_.cache_bytes) {}
 
 Engine::~Engine() { stop(); }
 
@@ -84,7 +96,7 @@ std::size_t Engine::take_from(const std::vector<Submission>& batch) {
   const std::size_t count = std::min(room, batch.size());
   std::size_t taken = 0;
   for (; taken < count; ++taken) {
-    const std::size_t weight = weight_of(batch[taken]);
+    const std::size_t weight = weight_of(batch[taken].command);
     if (weight != 0 && inbox_bytes_ != 0 && inbox_bytes_ + weight > options_.inbox_bytes_max) {
       break;
     }
@@ -121,10 +133,11 @@ void Engine::run_core() {
           core_sleeps_ = false;
         }
       }
-      if (inbox_.size() <= options_.commands_per_batch) {
+      const std::size_t taken = next_batch(inbox_, options_.commands_per_batch, batch_bytes_max);
+      if (taken == inbox_.size()) {
         commands.swap(inbox_);
       } else {
-        const auto end = inbox_.begin() + static_cast<std::ptrdiff_t>(options_.commands_per_batch);
+        const auto end = inbox_.begin() + static_cast<std::ptrdiff_t>(taken);
         commands.assign(std::make_move_iterator(inbox_.begin()), std::make_move_iterator(end));
         inbox_.erase(inbox_.begin(), end);
       }
@@ -142,7 +155,7 @@ void Engine::run_core() {
     }
 
     const std::size_t count = commands.size();
-    written_bytes = weight_of(commands);
+    written_bytes = total_weight(commands);
     const Moment now = clock_.now();
     const auto wake_at = partition_.wake_at();
     if (commands.empty() && (!wake_at || *wake_at > now)) {
@@ -219,6 +232,15 @@ void Engine::run_sync() {
 }
 
 void Engine::release(std::vector<Pending>& done) {
+  // Credentials first: whoever has read the answer to their change finds them changed.
+  std::vector<core::Effect> tenants;
+  for (Pending& one : done) {
+    take_tenant_changes(one.written.effects, tenants);
+  }
+  if (!tenants.empty() && options_.run_effects) {
+    options_.run_effects(std::move(tenants));
+  }
+
   std::vector<core::Effect> effects;
   for (Pending& one : done) {
     answer(one.written.answered, std::move(one.written.replies));

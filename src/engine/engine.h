@@ -20,6 +20,7 @@
 #include "engine/clock.h"
 #include "engine/partition.h"
 #include "engine/submitter.h"
+#include "engine/zone/zone_cache.h"
 
 namespace hk::engine {
 
@@ -65,6 +66,9 @@ class Engine final : public Submitter {
   void submit(std::vector<Submission>& batch) override;
   std::shared_ptr<core::Reader> durable_view() override;
 
+  /// Where the core finds time zones, for who checks one before a command. Any thread.
+  ZoneCache& zones() { return zones_; }
+
   /// A drain begins: nothing new starts; commands (outcomes above all) are still taken.
   void stop_starting();
   /// Executes what is in the inbox, syncs, ends the threads. Later submissions are refused.
@@ -88,6 +92,7 @@ class Engine final : public Submitter {
   const EngineOptions options_;
   store::Store& store_;
   Clock& clock_;
+  ZoneCache zones_;
   Partition partition_;  ///< the core thread's, after start()
 
   mutable std::mutex inbox_mutex_;

@@ -55,8 +55,36 @@ class Partition::BatchReader final : public core::Reader {
   std::vector<core::Tenant> tenants() override { return view().tenants(); }
   std::vector<core::Queue> queues() override { return view().queues(); }
   std::vector<core::FlowKey> flow_keys() override { return view().flow_keys(); }
+  std::vector<core::UrlGroup> url_groups() override { return view().url_groups(); }
   std::vector<std::pair<core::TenantId, core::Counters>> counters() override {
     return view().counters();
+  }
+  std::optional<core::Schedule> schedule(core::TenantId tenant, std::string_view id) override {
+    return view().schedule(tenant, id);
+  }
+  std::optional<core::ScheduleState> schedule_state(core::TenantId tenant,
+                                                    std::string_view id) override {
+    return view().schedule_state(tenant, id);
+  }
+  std::vector<core::ScheduleDue> next_schedules(std::size_t limit) override {
+    return view().next_schedules(limit);
+  }
+  std::vector<core::UrlGroup> url_groups(core::TenantId tenant) override {
+    return view().url_groups(tenant);
+  }
+  std::optional<core::UrlGroup> url_group(core::TenantId tenant, std::string_view name) override {
+    return view().url_group(tenant, name);
+  }
+  std::vector<core::Queue> queues(core::TenantId tenant) override { return view().queues(tenant); }
+  std::optional<core::Queue> queue(core::TenantId tenant, std::string_view name) override {
+    return view().queue(tenant, name);
+  }
+  std::optional<core::FlowKey> flow_key(core::TenantId tenant, std::string_view key) override {
+    return view().flow_key(tenant, key);
+  }
+  std::vector<core::Schedule> schedules(core::TenantId tenant, std::string_view after,
+                                        std::size_t limit) override {
+    return view().schedules(tenant, after, limit);
   }
   std::vector<core::DeadLetterKey> dead_letters(core::TenantId tenant,
                                                 std::optional<core::DeadLetterKey> after,
@@ -84,11 +112,11 @@ class Partition::BatchReader final : public core::Reader {
   MessageCache cache;
 };
 
-Partition::Partition(const core::Limits& limits, store::Store& store, Rng& rng,
+Partition::Partition(const core::Limits& limits, store::Store& store, Rng& rng, core::Zones& zones,
                      std::size_t cache_bytes)
     : store_(store),
       reader_(std::make_unique<BatchReader>(store, cache_bytes)),
-      machine_(std::make_unique<core::Machine>(limits, rng)),
+      machine_(std::make_unique<core::Machine>(limits, rng, zones)),
       last_batch_(store.last_written()) {}
 
 Partition::~Partition() = default;
@@ -157,6 +185,13 @@ void Partition::note(const core::PutState& put, Outcomes& outcomes) {
   }
 }
 
+void Partition::note(const core::PutScheduleState& put, Outcomes& outcomes) {
+  if (put.state.last_at < put.previous_next_at) {
+    return;  // made, paused or resumed
+  }
+  ++(put.state.error.empty() ? outcomes.schedules_run : outcomes.schedule_run_errors);
+}
+
 Result<void> Partition::write(core::Batch::Output& output, Written& written) {
   written.mutations = output.mutations.size();
   if (!output.mutations.empty()) {
@@ -175,12 +210,15 @@ Result<void> Partition::write(core::Batch::Output& output, Written& written) {
     last_batch_ = *batch;
     for (core::Mutation& mutation : output.mutations) {
       if (auto* put = std::get_if<core::PutMessage>(&mutation)) {
+        written.outcomes.called_back += put->message->callback_of.seq != core::Seq{} ? 1 : 0;
         reader_->cache.put(std::move(put->message));
       } else if (const auto* state = std::get_if<core::PutState>(&mutation)) {
         note(*state, written.outcomes);
         if (core::is_final(state->state.status)) {
           reader_->cache.erase(state->seq);
         }
+      } else if (const auto* schedule = std::get_if<core::PutScheduleState>(&mutation)) {
+        note(*schedule, written.outcomes);
       } else if (const auto* purged = std::get_if<core::PurgeMessage>(&mutation)) {
         // Reading a finished message had brought it back: without its state it would look pending.
         reader_->cache.erase(purged->seq);

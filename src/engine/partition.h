@@ -23,11 +23,15 @@ struct Outcomes {
   std::vector<Millis> delivered_after{};  ///< since acceptance, of each message that was delivered
   std::uint64_t retried = 0;              ///< retries planned
   std::uint64_t dead_lettered = 0;
+  std::uint64_t called_back = 0;          ///< callbacks made
+  std::uint64_t schedules_run = 0;        ///< runs that made their messages
+  std::uint64_t schedule_run_errors = 0;  ///< runs that made none
 };
 
 class Partition {
  public:
-  Partition(const core::Limits& limits, store::Store& store, Rng& rng, std::size_t cache_bytes);
+  Partition(const core::Limits& limits, store::Store& store, Rng& rng, core::Zones& zones,
+            std::size_t cache_bytes);
   ~Partition();
   Partition(const Partition&) = delete;
   Partition& operator=(const Partition&) = delete;
@@ -59,6 +63,7 @@ class Partition {
   class BatchReader;
   Result<void> write(core::Batch::Output& output, Written& written);
   void note(const core::PutState& put, Outcomes& outcomes);
+  static void note(const core::PutScheduleState& put, Outcomes& outcomes);
 
   store::Store& store_;
   std::unique_ptr<BatchReader> reader_;

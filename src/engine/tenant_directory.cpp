@@ -62,6 +62,18 @@ std::shared_ptr<const TenantDirectory::Entry> TenantDirectory::authenticate(
   return found->second;
 }
 
+core::Tenant TenantDirectory::with_keys(core::Tenant tenant, const Secret& current,
+                                        const Secret& next) const {
+  tenant.sealed_current_key =
+      master_key_.seal(current, signing_key_context(tenant.name, "current"));
+  tenant.sealed_next_key = master_key_.seal(next, signing_key_context(tenant.name, "next"));
+  return tenant;
+}
+
+std::string TenantDirectory::token_digest(std::string_view token) const {
+  return master_key_.token_digest(token);
+}
+
 std::shared_ptr<const TenantDirectory::Entry> TenantDirectory::find(core::TenantId id) const {
   const auto table = std::atomic_load(&table_);
   const auto found = table->by_id.find(id);

@@ -45,6 +45,12 @@ class TenantDirectory {
   [[nodiscard]] std::shared_ptr<const Entry> find(core::TenantId id) const;
   [[nodiscard]] std::vector<std::shared_ptr<const Entry>> all() const;
 
+  /// The tenant with these keys, sealed so that put() opens them. REQUIRES: it has its name.
+  [[nodiscard]] core::Tenant with_keys(core::Tenant tenant, const Secret& current,
+                                       const Secret& next) const;
+  /// What a token is stored as, and found by.
+  [[nodiscard]] std::string token_digest(std::string_view token) const;
+
  private:
   struct Table;
   const security::MasterKey& master_key_;

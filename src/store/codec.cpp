@@ -89,6 +89,34 @@ class Encoder {
     const auto& [tenant, key] = m;
     erase(Table::flow_key, named_key(tenant, key));
   }
+  void operator()(const core::PutUrlGroup& m) {
+    put(Table::url_group, named_key(m.group.tenant, m.group.name), encode_url_group(m.group));
+  }
+  void operator()(const core::DeleteUrlGroup& m) {
+    const auto& [tenant, name] = m;
+    erase(Table::url_group, named_key(tenant, name));
+  }
+  void operator()(const core::PutSchedule& m) {
+    put(Table::schedule, named_key(m.schedule.tenant, m.schedule.id), encode_schedule(m.schedule));
+  }
+  void operator()(const core::PutScheduleState& m) {
+    const auto& [tenant, id, state, previous_next_at] = m;
+    if (previous_next_at != never && previous_next_at != state.next_at) {
+      erase(Table::schedule_due, schedule_due_key({previous_next_at, tenant, id}));
+    }
+    put(Table::schedule_state, named_key(tenant, id), encode_schedule_state(state));
+    if (state.next_at != never) {
+      put(Table::schedule_due, schedule_due_key({state.next_at, tenant, id}), {});
+    }
+  }
+  void operator()(const core::DeleteSchedule& m) {
+    const auto& [tenant, id, next_at] = m;
+    erase(Table::schedule, named_key(tenant, id));
+    erase(Table::schedule_state, named_key(tenant, id));
+    if (next_at != never) {
+      erase(Table::schedule_due, schedule_due_key({next_at, tenant, id}));
+    }
+  }
   void operator()(const core::PutTenant& m) {
     put(Table::tenant, tenant_key(m.tenant.id), encode_tenant(m.tenant));
   }

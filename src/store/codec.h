@@ -40,6 +40,11 @@ Result<core::PutExpiry> decode_expiry(Moment at, std::uint64_t batch, std::strin
 Result<core::Queue> decode_queue(core::TenantId tenant, std::string name, std::string_view value);
 Result<core::FlowKey> decode_flow_key(core::TenantId tenant, std::string key,
                                       std::string_view value);
+Result<core::UrlGroup> decode_url_group(core::TenantId tenant, std::string name,
+                                        std::string_view value);
+Result<core::Schedule> decode_schedule(core::TenantId tenant, std::string id,
+                                       std::string_view value);
+Result<core::ScheduleState> decode_schedule_state(std::string_view value);
 Result<core::Tenant> decode_tenant(core::TenantId id, std::string_view value);
 Result<core::Counters> decode_counters(std::string_view value);
 Result<core::Meta> decode_meta(std::string_view value);

@@ -143,6 +143,14 @@ std::string named_key(core::TenantId tenant, std::string_view name) {
   return key;
 }
 
+std::string schedule_due_key(const core::ScheduleDue& due) {
+  std::string key;
+  append_ms(key, due.at);
+  append_be(key, due.tenant.value());
+  key.append(due.id);
+  return key;
+}
+
 std::optional<core::Seq> parse_seq_key(std::string_view key) {
   KeyParser parser(key);
   const core::Seq seq = parser.seq();
@@ -200,6 +208,14 @@ std::optional<core::TenantId> parse_tenant_key(std::string_view key) {
   KeyParser parser(key);
   const core::TenantId tenant = parser.tenant();
   return parser.done() ? std::optional(tenant) : std::nullopt;
+}
+
+std::optional<core::ScheduleDue> parse_schedule_due_key(std::string_view key) {
+  KeyParser parser(key);
+  const Moment at = parser.moment();
+  const core::TenantId tenant = parser.tenant();
+  std::string id = parser.rest();
+  return parser.done() ? std::optional(core::ScheduleDue{at, tenant, std::move(id)}) : std::nullopt;
 }
 
 std::optional<std::pair<core::TenantId, std::string>> parse_named_key(std::string_view key) {

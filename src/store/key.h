@@ -8,15 +8,20 @@
 ///              none is a prefix of another, so texts can follow each other
 ///   rest       the bytes as they are, up to the end of the key
 ///
-///   table        key
-///   meta         "meta"
-///   message      u64 seq
-///   state        u64 seq
-///   attempt      u64 seq | u32 number
-///   lane         u32 tenant | text queue | text group | text flow_key | text host | ms due | u64
-///   seq dedup        u32 tenant | rest id dead_letter  u32 tenant | ms failed_at | u64 seq event
-///   u32 tenant | ms time | u64 batch expiry       ms at | u64 batch queue        u32 tenant | rest
-///   name flow_key     u32 tenant | rest key tenant       u32 id counters     u32 tenant
+// clang-format off
+///   table           key
+///   meta            "meta"
+///   message, state  u64 seq
+///   attempt         u64 seq | u32 number
+///   lane            u32 tenant | text queue | text group | text flow_key | text host | ms due | u64 seq
+///   dead_letter     u32 tenant | ms failed_at | u64 seq
+///   event           u32 tenant | ms time | u64 batch
+///   expiry          ms at | u64 batch
+///   schedule_due    ms next_at | u32 tenant | rest id
+///   tenant          u32 id
+///   counters        u32 tenant
+///   all others      u32 tenant | rest name (dedup id, queue, flow key, URL group, schedule id)
+// clang-format on
 ///
 /// The parse functions take arbitrary bytes: nullopt means that no key of ours looks like that.
 #pragma once
@@ -41,7 +46,8 @@ std::string dead_letter_key(const core::DeadLetterKey& key);
 std::string event_key(core::TenantId tenant, Moment time, std::uint64_t batch);
 std::string expiry_key(Moment at, std::uint64_t batch);
 std::string tenant_key(core::TenantId tenant);
-/// tenant | rest: dedup, queue and flow_key.
+std::string schedule_due_key(const core::ScheduleDue& due);
+/// tenant | rest: dedup, queue, flow_key, url_group, schedule and schedule_state.
 std::string named_key(core::TenantId tenant, std::string_view name);
 
 std::optional<core::Seq> parse_seq_key(std::string_view key);
@@ -56,6 +62,7 @@ struct EventKey {
 std::optional<EventKey> parse_event_key(std::string_view key);
 std::optional<std::pair<Moment, std::uint64_t>> parse_expiry_key(std::string_view key);
 std::optional<core::TenantId> parse_tenant_key(std::string_view key);
+std::optional<core::ScheduleDue> parse_schedule_due_key(std::string_view key);
 std::optional<std::pair<core::TenantId, std::string>> parse_named_key(std::string_view key);
 
 /// The smallest key greater than every key that starts with the prefix; "" = there is none.

@@ -5,9 +5,11 @@
 namespace hk::store {
 namespace {
 
-void set_delay(records::Message& record, const core::RetryDelay& delay) {
+/// Record is Message or Callback: both have the same choice of delays.
+template <class Record>
+void set_delay(Record& record, const core::RetryDelay& delay) {
   struct Setter {
-    records::Message& record;
+    Record& record;
     void operator()(const core::ExponentialDelay& exponential) const {
       const auto& [first, factor, cap, jitter_percent] = exponential;
       records::ExponentialDelay& out = *record.mutable_exponential();
@@ -31,9 +33,10 @@ void set_delay(records::Message& record, const core::RetryDelay& delay) {
   std::visit(Setter{record}, delay);
 }
 
-bool take_delay(core::RetryDelay& delay, records::Message& record) {
+template <class Record>
+bool take_delay(core::RetryDelay& delay, Record& record) {
   switch (record.delay_case()) {
-    case records::Message::kExponential: {
+    case Record::kExponential: {
       const records::ExponentialDelay& in = record.exponential();
       delay = core::ExponentialDelay{.first = Millis{in.first()},
                                      .factor = in.factor(),
@@ -41,7 +44,7 @@ bool take_delay(core::RetryDelay& delay, records::Message& record) {
                                      .jitter_percent = in.jitter_percent()};
       return true;
     }
-    case records::Message::kTable: {
+    case Record::kTable: {
       core::TableDelay table;
       for (const std::int64_t ms : record.table().delays()) {
         table.delays.emplace_back(ms);
@@ -49,10 +52,10 @@ bool take_delay(core::RetryDelay& delay, records::Message& record) {
       delay = std::move(table);
       return true;
     }
-    case records::Message::kExpression:
+    case Record::kExpression:
       delay = core::ExpressionDelay{std::move(*record.mutable_expression()->mutable_text())};
       return true;
-    case records::Message::DELAY_NOT_SET: return false;
+    case Record::DELAY_NOT_SET: return false;
   }
   return false;
 }
@@ -77,6 +80,29 @@ bool take_trace(core::Trace& trace, records::Message& record) {
   return true;
 }
 
+void set_callback(records::Callback& record, const core::Callback& callback) {
+  const auto& [url, host, method, headers, retry, timeout, delay] = callback;
+  record.set_url(url);
+  record.set_host(host);
+  record.set_method(method);
+  set_headers(*record.mutable_headers(), headers);
+  record.set_retries_max(retry.retries_max);
+  set_delay(record, retry.delay);
+  record.set_timeout(timeout.count());
+  record.set_wait(delay.count());
+}
+
+bool take_callback(core::Callback& callback, records::Callback& record) {
+  callback.url = std::move(*record.mutable_url());
+  callback.host = std::move(*record.mutable_host());
+  callback.method = std::move(*record.mutable_method());
+  callback.headers = take_headers(*record.mutable_headers());
+  callback.retry.retries_max = record.retries_max();
+  callback.timeout = Millis{record.timeout()};
+  callback.delay = Millis{record.wait()};
+  return take_delay(callback.retry.delay, record);
+}
+
 /// One record per thread keeps its buffers from message to message: nothing is allocated but the
 /// result. A large one is not kept.
 records::Message& scratch() {
@@ -93,12 +119,11 @@ records::Message& scratch() {
 
 }  // namespace
 
-std::string encode_message(const core::Message& message) {
+void set_message(records::Message& record, const core::Message& message) {
   const auto& [id, created_at, tenant, queue, group, flow_key, method, url, host, headers, body,
-               retry, timeout, not_before, labels, caller_ip, dedup_id, trace, replay_of, redact] =
-      message;
+               retry, timeout, not_before, labels, caller_ip, dedup_id, trace, replay_of, redact,
+               topic, endpoint, schedule, callback, failure_callback, callback_of] = message;
   const auto& [retries_max, delay] = retry;
-  records::Message& record = scratch();
   record.set_nonce(id.nonce);
   record.set_created_at(to_ms(created_at));
   record.set_tenant(tenant.value());
@@ -125,6 +150,22 @@ std::string encode_message(const core::Message& message) {
   for (const std::string& part : redact) {
     record.add_redact(part);
   }
+  record.set_topic(topic);
+  record.set_endpoint(endpoint);
+  record.set_schedule(schedule);
+  if (callback) {
+    set_callback(*record.mutable_callback(), *callback);
+  }
+  if (failure_callback) {
+    set_callback(*record.mutable_failure_callback(), *failure_callback);
+  }
+  record.set_callback_of_seq(callback_of.seq.value());
+  record.set_callback_of_nonce(callback_of.nonce);
+}
+
+std::string encode_message(const core::Message& message) {
+  records::Message& record = scratch();
+  set_message(record, message);
   return serialize(record);
 }
 
@@ -133,6 +174,10 @@ Result<core::Message> decode_message(core::Seq seq, std::string_view value) {
   if (!parse(record, value)) {
     return broken_record("message");
   }
+  return take_message(seq, record);
+}
+
+Result<core::Message> take_message(core::Seq seq, records::Message& record) {
   core::Message message;
   message.id = {seq, record.nonce()};
   message.created_at = moment_from_ms(record.created_at());
@@ -153,6 +198,16 @@ Result<core::Message> decode_message(core::Seq seq, std::string_view value) {
   message.dedup_id = std::move(*record.mutable_dedup_id());
   message.replay_of = {core::Seq{record.replay_of_seq()}, record.replay_of_nonce()};
   message.redact = take_texts(*record.mutable_redact());
+  message.topic = std::move(*record.mutable_topic());
+  message.endpoint = std::move(*record.mutable_endpoint());
+  message.schedule = std::move(*record.mutable_schedule());
+  message.callback_of = {core::Seq{record.callback_of_seq()}, record.callback_of_nonce()};
+  if ((record.has_callback() &&
+       !take_callback(message.callback.emplace(), *record.mutable_callback())) ||
+      (record.has_failure_callback() &&
+       !take_callback(message.failure_callback.emplace(), *record.mutable_failure_callback()))) {
+    return broken_record("message with a callback without a retry delay");
+  }
   if (!take_delay(message.retry.delay, record)) {
     return broken_record("message without a retry delay");
   }

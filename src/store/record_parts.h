@@ -21,6 +21,11 @@ inline std::unexpected<Error> broken_record(std::string_view what) {
   return fail(ErrorKind::corruption, "stored record cannot be read: " + std::string(what));
 }
 
+// record_message.cpp; a schedule holds a message too.
+void set_message(records::Message& record, const core::Message& message);
+/// Takes the texts out of the record.
+Result<core::Message> take_message(core::Seq seq, records::Message& record);
+
 template <class Record>
 bool parse(Record& record, std::string_view value) {
   return value.size() <= static_cast<std::size_t>(std::numeric_limits<int>::max()) &&

@@ -6,12 +6,16 @@
 namespace hk::store {
 
 std::string encode_queue(const core::Queue& queue) {
-  const auto& [tenant, name, parallelism, paused, created_at, updated_at] = queue;
+  const auto& [tenant, name, parallelism, paused, created_at, updated_at, lag, sweep_up_to,
+               deleted] = queue;
   records::Queue record;
   record.set_parallelism(parallelism);
   record.set_paused(paused);
   record.set_created_at(to_ms(created_at));
   record.set_updated_at(to_ms(updated_at));
+  record.set_lag(lag);
+  record.set_sweep_up_to(sweep_up_to.value());
+  record.set_deleted(deleted);
   return serialize(record);
 }
 
@@ -25,7 +29,10 @@ Result<core::Queue> decode_queue(core::TenantId tenant, std::string name, std::s
                      .parallelism = record.parallelism(),
                      .paused = record.paused(),
                      .created_at = moment_from_ms(record.created_at()),
-                     .updated_at = moment_from_ms(record.updated_at())};
+                     .updated_at = moment_from_ms(record.updated_at()),
+                     .lag = record.lag(),
+                     .sweep_up_to = core::Seq{record.sweep_up_to()},
+                     .deleted = record.deleted()};
 }
 
 std::string encode_flow_key(const core::FlowKey& flow_key) {

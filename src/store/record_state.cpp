@@ -62,7 +62,7 @@ Result<core::Attempt> decode_attempt(std::string_view value) {
 
 std::string encode_state(const core::MessageState& state) {
   const auto& [status, attempts, due, cancel_requested, cancel_requested_at, finished_at,
-               expires_at, in_dlq, last] = state;
+               expires_at, in_dlq, callbacks_open, last] = state;
   records::MessageState record;
   record.set_status(static_cast<std::uint32_t>(status));
   record.set_attempts(attempts);
@@ -72,6 +72,7 @@ std::string encode_state(const core::MessageState& state) {
   record.set_finished_at(to_ms(finished_at));
   record.set_expires_at(to_ms(expires_at));
   record.set_in_dlq(in_dlq);
+  record.set_callbacks_open(callbacks_open);
   if (last) {
     set_attempt(*record.mutable_last(), *last);
   }
@@ -96,6 +97,7 @@ Result<core::MessageState> decode_state(std::string_view value) {
   state.finished_at = moment_from_ms(record.finished_at());
   state.expires_at = moment_from_ms(record.expires_at());
   state.in_dlq = record.in_dlq();
+  state.callbacks_open = record.callbacks_open();
   if (record.has_last() && !take_attempt(state.last.emplace(), *record.mutable_last())) {
     return broken_record("state with a broken attempt");
   }
@@ -103,7 +105,8 @@ Result<core::MessageState> decode_state(std::string_view value) {
 }
 
 std::string encode_lane_entry(const core::LaneEntry& entry) {
-  const auto& [place, not_before, attempts, flow_key, host, started, cancel_requested] = entry;
+  const auto& [place, not_before, attempts, flow_key, host, started, cancel_requested, finished] =
+      entry;
   static_cast<void>(place);  // the key says it
   records::LaneEntry record;
   record.set_not_before(to_ms(not_before));
@@ -112,6 +115,7 @@ std::string encode_lane_entry(const core::LaneEntry& entry) {
   record.set_host(host);
   record.set_started(started);
   record.set_cancel_requested(cancel_requested);
+  record.set_finished(finished);
   return serialize(record);
 }
 
@@ -126,7 +130,8 @@ Result<core::LaneEntry> decode_lane_entry(core::LanePlace place, std::string_vie
                          .flow_key = std::move(*record.mutable_flow_key()),
                          .host = std::move(*record.mutable_host()),
                          .started = record.started(),
-                         .cancel_requested = record.cancel_requested()};
+                         .cancel_requested = record.cancel_requested(),
+                         .finished = record.finished()};
 }
 
 }  // namespace hk::store

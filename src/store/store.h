@@ -37,8 +37,12 @@ enum class Table : std::uint8_t {
   flow_key = 10,
   tenant = 11,
   counters = 12,
+  url_group = 13,
+  schedule = 14,
+  schedule_state = 15,
+  schedule_due = 16,
 };
-inline constexpr std::size_t table_count = 13;
+inline constexpr std::size_t table_count = 17;
 
 struct Write {
   enum class Kind : std::uint8_t { put, erase, erase_range };

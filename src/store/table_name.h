@@ -25,6 +25,10 @@ constexpr std::string_view table_name(Table table) {
     case Table::flow_key: return "flow_key";
     case Table::tenant: return "tenant";
     case Table::counters: return "counters";
+    case Table::url_group: return "url_group";
+    case Table::schedule: return "schedule";
+    case Table::schedule_state: return "schedule_state";
+    case Table::schedule_due: return "schedule_due";
   }
   std::unreachable();
 }

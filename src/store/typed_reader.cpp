@@ -55,10 +55,9 @@ std::vector<Entry> TypedReader::scan(Table table, std::string_view from, std::st
 }
 
 template <class Each>
-void TypedReader::for_each(Table table, Each each) {
-  std::string from;
+void TypedReader::for_each(Table table, Each each, std::string from, const std::string& to) {
   while (true) {
-    const std::vector<Entry> entries = scan(table, from, "", piece);
+    const std::vector<Entry> entries = scan(table, from, to, piece);
     for (const Entry& entry : entries) {
       each(entry);
     }
@@ -67,6 +66,32 @@ void TypedReader::for_each(Table table, Each each) {
     }
     from = after_key(entries.back().key);
   }
+}
+
+template <class Decode>
+auto TypedReader::named(Table table, std::optional<core::TenantId> tenant, Decode decode) {
+  using Record = typename decltype(decode(core::TenantId{}, {}, {}))::value_type;
+  std::vector<Record> out;
+  for_each(
+      table,
+      [&](const Entry& entry) {
+        auto [owner, name] = checked_key(parse_named_key(entry.key), table, entry.key);
+        out.push_back(checked(decode(owner, std::move(name), entry.value), table, entry.key));
+      },
+      tenant ? tenant_key(*tenant) : "", tenant ? prefix_end(tenant_key(*tenant)) : "");
+  return out;
+}
+
+template <class Decode>
+auto TypedReader::get_named(Table table, core::TenantId tenant, std::string_view name,
+                            Decode decode) {
+  using Record = typename decltype(decode(core::TenantId{}, {}, {}))::value_type;
+  const std::string key = named_key(tenant, name);
+  const auto value = get(table, key);
+  if (!value) {
+    return std::optional<Record>{};
+  }
+  return std::optional<Record>(checked(decode(tenant, std::string(name), *value), table, key));
 }
 
 std::shared_ptr<const core::Message> TypedReader::message(core::Seq seq) {
@@ -190,22 +215,63 @@ std::vector<core::Tenant> TypedReader::tenants() {
 }
 
 std::vector<core::Queue> TypedReader::queues() {
-  std::vector<core::Queue> out;
-  for_each(Table::queue, [&out](const Entry& entry) {
-    auto [tenant, name] = checked_key(parse_named_key(entry.key), Table::queue, entry.key);
-    out.push_back(
-        checked(decode_queue(tenant, std::move(name), entry.value), Table::queue, entry.key));
-  });
-  return out;
+  return named(Table::queue, std::nullopt, decode_queue);
+}
+std::vector<core::Queue> TypedReader::queues(core::TenantId tenant) {
+  return named(Table::queue, tenant, decode_queue);
+}
+std::optional<core::Queue> TypedReader::queue(core::TenantId tenant, std::string_view name) {
+  return get_named(Table::queue, tenant, name, decode_queue);
 }
 
 std::vector<core::FlowKey> TypedReader::flow_keys() {
-  std::vector<core::FlowKey> out;
-  for_each(Table::flow_key, [&out](const Entry& entry) {
-    auto [tenant, key] = checked_key(parse_named_key(entry.key), Table::flow_key, entry.key);
+  return named(Table::flow_key, std::nullopt, decode_flow_key);
+}
+std::optional<core::FlowKey> TypedReader::flow_key(core::TenantId tenant, std::string_view key) {
+  return get_named(Table::flow_key, tenant, key, decode_flow_key);
+}
+
+std::vector<core::UrlGroup> TypedReader::url_groups() {
+  return named(Table::url_group, std::nullopt, decode_url_group);
+}
+std::vector<core::UrlGroup> TypedReader::url_groups(core::TenantId tenant) {
+  return named(Table::url_group, tenant, decode_url_group);
+}
+std::optional<core::UrlGroup> TypedReader::url_group(core::TenantId tenant, std::string_view name) {
+  return get_named(Table::url_group, tenant, name, decode_url_group);
+}
+
+std::optional<core::Schedule> TypedReader::schedule(core::TenantId tenant, std::string_view id) {
+  return get_named(Table::schedule, tenant, id, decode_schedule);
+}
+
+std::vector<core::Schedule> TypedReader::schedules(core::TenantId tenant, std::string_view after,
+                                                   std::size_t limit) {
+  const std::string from = after.empty() ? tenant_key(tenant) : after_key(named_key(tenant, after));
+  std::vector<core::Schedule> out;
+  for (const Entry& entry : scan(Table::schedule, from, prefix_end(tenant_key(tenant)), limit)) {
+    auto [owner, id] = checked_key(parse_named_key(entry.key), Table::schedule, entry.key);
     out.push_back(
-        checked(decode_flow_key(tenant, std::move(key), entry.value), Table::flow_key, entry.key));
-  });
+        checked(decode_schedule(owner, std::move(id), entry.value), Table::schedule, entry.key));
+  }
+  return out;
+}
+
+std::optional<core::ScheduleState> TypedReader::schedule_state(core::TenantId tenant,
+                                                               std::string_view id) {
+  const std::string key = named_key(tenant, id);
+  const auto value = get(Table::schedule_state, key);
+  if (!value) {
+    return std::nullopt;
+  }
+  return checked(decode_schedule_state(*value), Table::schedule_state, key);
+}
+
+std::vector<core::ScheduleDue> TypedReader::next_schedules(std::size_t limit) {
+  std::vector<core::ScheduleDue> out;
+  for (const Entry& entry : scan(Table::schedule_due, "", "", limit)) {
+    out.push_back(checked_key(parse_schedule_due_key(entry.key), Table::schedule_due, entry.key));
+  }
   return out;
 }
 

@@ -37,7 +37,21 @@ class TypedReader final : public core::Reader {
   std::vector<core::Tenant> tenants() override;
   std::vector<core::Queue> queues() override;
   std::vector<core::FlowKey> flow_keys() override;
+  std::vector<core::UrlGroup> url_groups() override;
   std::vector<std::pair<core::TenantId, core::Counters>> counters() override;
+
+  std::optional<core::Schedule> schedule(core::TenantId tenant, std::string_view id) override;
+  std::optional<core::ScheduleState> schedule_state(core::TenantId tenant,
+                                                    std::string_view id) override;
+  std::vector<core::ScheduleDue> next_schedules(std::size_t limit) override;
+
+  std::vector<core::UrlGroup> url_groups(core::TenantId tenant) override;
+  std::optional<core::UrlGroup> url_group(core::TenantId tenant, std::string_view name) override;
+  std::vector<core::Queue> queues(core::TenantId tenant) override;
+  std::optional<core::Queue> queue(core::TenantId tenant, std::string_view name) override;
+  std::optional<core::FlowKey> flow_key(core::TenantId tenant, std::string_view key) override;
+  std::vector<core::Schedule> schedules(core::TenantId tenant, std::string_view after,
+                                        std::size_t limit) override;
 
   std::vector<core::DeadLetterKey> dead_letters(core::TenantId tenant,
                                                 std::optional<core::DeadLetterKey> after,
@@ -52,7 +66,12 @@ class TypedReader final : public core::Reader {
                           std::size_t limit, bool reverse = false);
   /// Every entry of a table, in bounded pieces.
   template <class Each>
-  void for_each(Table table, Each each);
+  void for_each(Table table, Each each, std::string from = {}, const std::string& to = {});
+  /// The entries of a table whose keys are tenant | name, decoded; all tenants' without one.
+  template <class Decode>
+  auto named(Table table, std::optional<core::TenantId> tenant, Decode decode);
+  template <class Decode>
+  auto get_named(Table table, core::TenantId tenant, std::string_view name, Decode decode);
 
   const std::shared_ptr<store::Reader> snapshot_;
 };

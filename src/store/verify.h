@@ -1,12 +1,14 @@
 /// Checks what is stored against the rules that hold between records, by reading all of it once:
 /// `hikyaku verify`, the simulator at the end of a run, and tests. On any thread, on a snapshot:
-/// the store may go on meanwhile. Memory: 8 bytes for each index entry and each dead letter.
+/// the store may go on meanwhile. Memory: 8 bytes for each index entry and each dead letter, and a
+/// little for each source of callbacks that are not final.
 ///
 ///   - every key and every record can be read;
 ///   - every unfinished message will be found at the next start: it has exactly one entry in its
 ///   lane, at
 ///     its place; or it is too young for one (no state record, and seq > Meta::indexed_up_to);
-///   - no index entry belongs to a missing or a final message, or to another lane;
+///   - no index entry belongs to a missing message or to another lane; one of a final message says
+///     so, and that message waits in its queue for exactly the callbacks that are not final;
 ///   - a dead letter is a failed message whose state says that it is one, and the other way round;
 ///   - attempts and states belong to a message; a dedup entry names the message that has its id;
 ///   - event batches of a tenant are in order and refer to numbers that were given out;

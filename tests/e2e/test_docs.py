@@ -23,7 +23,7 @@ import harness
 
 ROOT = harness.ROOT
 MARK = "::end of block::"
-LOOKING = ("cat ", "grep ", "hikyaku tail ", "hikyaku dlq list", "hikyaku messages get", "hikyaku verify", "curl -s http",
+LOOKING = ("cat ", "grep ", "hikyaku tail ", "hikyaku dlq list", "hikyaku messages ", "hikyaku verify", "curl -s http",
            "sort ", "ls ")
 
 
@@ -163,8 +163,20 @@ class Commands(unittest.TestCase):
     def test_retries_and_dead_letters(self):
         self.follow(read("docs/how-to/retries-and-dead-letters.md"))
 
+    def test_move_from_qstash(self):
+        self.follow(read("docs/how-to/move-from-qstash.md"))
+
     def test_deduplicate(self):
         self.follow(read("docs/how-to/deduplicate.md"))
+
+    def test_callbacks(self):
+        self.follow(read("docs/how-to/callbacks.md"))
+
+    def test_limit_the_rate(self):
+        self.follow(read("docs/how-to/limit-the-rate.md"))
+
+    def test_schedule(self):
+        self.follow(read("docs/how-to/schedule.md"))
 
     def test_verify_signatures(self):
         self.follow(read("docs/how-to/verify-signatures.md"))
@@ -288,10 +300,11 @@ class Pages(unittest.TestCase):
         page = read("docs/reference/cli.md")
         top = harness.run_binary("--help").stdout
         commands = re.findall(r"^  ([a-z]+)\s{2,}\S", top[top.index("Subcommands:"):], re.M)
-        nested = [f"{c} {sub}" for c in ("messages", "dlq")
-                  for sub in re.findall(r"^  ([a-z]+)\s{2,}\S", harness.run_binary(c, "--help").stdout.partition("Subcommands:")[2], re.M)]
+        groups = ("messages", "dlq", "tenants", "queues")
+        nested = [f"{c} {sub}" for c in groups
+                  for sub in re.findall(r"^  ([a-z-]+)\s{2,}\S", harness.run_binary(c, "--help").stdout.partition("Subcommands:")[2], re.M)]
         missing = []
-        for command in [c for c in commands if c not in ("messages", "dlq")] + nested:
+        for command in [c for c in commands if c not in groups] + nested:
             if f"\n### `hikyaku {command}" not in page:
                 missing.append(command)
                 continue

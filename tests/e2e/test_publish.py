@@ -118,6 +118,17 @@ class Delivery(Case):
                 self.assertNotEqual(int(seen[1], 16), 0)
 
 
+class Callbacks(Case):
+    def test_they_are_counted(self):
+        before = self.server.metrics()["hikyaku_callbacks_total"]
+        path, url = self.hook()
+        told, callback = path + "/told", self.receiver.url(path + "/told")
+        message_id = self.server.publish_id(url, b"x", Upstash_Callback=callback)
+        got = json.loads(self.receiver.wait(told)[0].body)
+        self.assertEqual((got["sourceMessageId"], got["status"]), (message_id, 200))
+        self.assertEqual(self.server.metrics()["hikyaku_callbacks_total"], before + 1)
+
+
 class Timing(Case):
     def test_a_delayed_message_is_not_early(self):
         path, url = self.hook()
@@ -171,8 +182,8 @@ class Refusals(Case):
             ("Upstash-Not-Before", "tomorrow"), ("Upstash-Retries", "many"), ("Upstash-Retries", "-1"),
             ("Upstash-Retry-Delay", "retried +"), ("Upstash-Retry-Delay", "system(1)"), ("Upstash-Retry-Delay", "pow(1)"),
             ("Upstash-Timeout", "1 fortnight"), ("Upstash-Method", "BREW"), ("Upstash-Method", "TRACE"),
-            ("Upstash-Forward-Host", "evil"), ("Upstash-Forward-Content-Length", "3"),
-            ("Upstash-Forward-Transfer-Encoding", "chunked"), ("Upstash-Redact-Fields", "everything"),
+            ("Upstash-Forward-Upstash-Signature", "x"), ("Upstash-Forward-Hikyaku-Fence", "1"),
+            ("Upstash-Redact-Fields", "everything"),
         ]
         path, url = self.hook()
         for name, value in rows:
@@ -180,6 +191,18 @@ class Refusals(Case):
                 text = self.refused(self.server.publish(url, b"x", **{name: value}), 400)
                 self.assertIn(name.removeprefix("Upstash-").split("-")[0].lower(), text.lower())
         self.assertEqual(self.receiver.at(path), [])
+
+    def test_headers_of_a_connection_are_not_forwarded(self):
+        path, url = self.hook()
+        headers = {"Upstash-Forward-" + name: value for name, value in (
+            ("Host", "evil"), ("Content-Length", "3"), ("Transfer-Encoding", "chunked"), ("Connection", "close"),
+            ("Keep-Alive", "x"), ("Expect", "100-continue"), ("TE", "trailers"), ("X-Mine", "1"))}
+        self.server.publish_id(url, b"hello", **headers)
+        got = self.receiver.wait(path)[0]
+        self.assertEqual((got.body, got.headers["X-Mine"]), (b"hello", "1"))
+        self.assertNotEqual(got.headers["Host"], "evil")
+        for name in ("Transfer-Encoding", "Expect", "TE", "Keep-Alive"):
+            self.assertIsNone(got.headers[name], name)
 
 
 class Deduplication(Case):

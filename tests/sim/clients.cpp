@@ -34,6 +34,14 @@ void Simulation::client_acts() {
     operator_acts();
     return;
   }
+  if (config_.url_groups > 0 && chance(80)) {
+    change_group();
+    return;
+  }
+  if (config_.schedules > 0 && chance(60)) {
+    schedule_acts();
+    return;
+  }
   if (chance(config_.inspect) && !known_.empty()) {
     const auto& [id, tenant] = known_[rng_.below(known_.size())];
     submit({.kind = Op::Kind::inspect, .tenant = tenant, .id = id});
@@ -41,6 +49,14 @@ void Simulation::client_acts() {
   }
   if (config_.burst > 0 && chance(20)) {
     const std::uint64_t count = 1 + rng_.below(config_.burst);
+    if (chance(config_.batch)) {
+      Op batch{.kind = Op::Kind::batch};
+      for (std::uint64_t i = 0; i < count; ++i) {
+        batch.items.push_back(make_publish());
+      }
+      submit(std::move(batch));
+      return;
+    }
     for (std::uint64_t i = 0; i < count; ++i) {
       Op op = make_publish();
       submit(std::move(op));
@@ -64,6 +80,11 @@ Op Simulation::make_publish() {
   const HostConfig& host = config_.hosts[rng_.below(config_.hosts.size())];
   message->host = host.name;
   message->url = host.name + "/hook";
+  if (config_.url_groups > 0 && chance(300)) {
+    message->topic = "u" + std::to_string(rng_.below(config_.url_groups));
+    message->url.clear();
+    message->host.clear();
+  }
   message->body = "body " + std::to_string(next_op_);
   message->timeout = Millis{1} + up_to(config_.timeout_max);
   if (config_.queues > 0 && chance(500)) {
@@ -111,6 +132,12 @@ Op Simulation::make_publish() {
   if (chance(config_.dedup)) {
     message->dedup_id = "d" + std::to_string(rng_.below(config_.dedup_ids));
   }
+  if (chance(config_.callbacks)) {
+    message->callback = make_callback(!message->queue.empty());
+  }
+  if (chance(config_.callbacks)) {
+    message->failure_callback = make_callback(!message->queue.empty());
+  }
   if (chance(config_.bad_requests)) {
     switch (rng_.below(3)) {
       case 0: message->tenant = core::TenantId{99}; break;
@@ -134,9 +161,56 @@ Op Simulation::make_publish() {
   return op;
 }
 
+core::Callback Simulation::make_callback(bool queued) {
+  core::Callback callback;
+  callback.host = config_.hosts[rng_.below(config_.hosts.size())].name;
+  callback.url = callback.host + "/callback";
+  callback.timeout = Millis{1} + up_to(config_.timeout_max);
+  callback.retry.retries_max = static_cast<std::uint32_t>(rng_.below(config_.retries_max + 1));
+  callback.retry.delay = core::TableDelay{{up_to(config_.retry_delay_max)}};
+  if (!queued && chance(config_.delayed)) {
+    callback.delay = up_to(Millis{5000});
+  }
+  return callback;
+}
+
+/// Few urls and fewer names, so that the same ones meet again and again.
+void Simulation::change_group() {
+  Op op{.kind = chance(700)   ? Op::Kind::add_endpoints
+                : chance(800) ? Op::Kind::remove_endpoints
+                              : Op::Kind::delete_group,
+        .tenant = core::TenantId{static_cast<std::uint32_t>(1 + rng_.below(config_.tenants))},
+        .name = "u" + std::to_string(rng_.below(config_.url_groups))};
+  if (chance(config_.bad_requests)) {
+    op.tenant = core::TenantId{99};
+  }
+  for (std::uint64_t i = rng_.below(4); i > 0; --i) {
+    const std::string& host = config_.hosts[rng_.below(config_.hosts.size())].name;
+    core::Endpoint endpoint{.url = host + "/e" + std::to_string(rng_.below(3)), .host = host};
+    if (chance(500)) {
+      endpoint.name = "n" + std::to_string(rng_.below(4));
+    }
+    op.endpoints.push_back(std::move(endpoint));
+  }
+  submit(std::move(op));
+}
+
 void Simulation::cancel_something() {
   if (known_.empty()) {
     return;
+  }
+  if (chance(config_.callbacks)) {
+    std::vector<const core::Message*> callbacks;
+    for (const auto& [seq, message] : model_.messages()) {
+      if (!core::is_final(message.status) && message.content->callback_of.seq != core::Seq{}) {
+        callbacks.push_back(message.content.get());
+      }
+    }
+    if (!callbacks.empty()) {
+      const core::Message& one = *callbacks[rng_.below(callbacks.size())];
+      submit({.kind = Op::Kind::cancel, .tenant = one.tenant, .id = one.id});
+      return;
+    }
   }
   // Old ones and young ones; sometimes with a wrong id, sometimes by the wrong tenant.
   const std::uint64_t at =
@@ -170,6 +244,16 @@ void Simulation::operator_acts() {
     Op op{.kind = chance(600) ? Op::Kind::retry_dead_letter : Op::Kind::delete_dead_letter,
           .tenant = at->tenant,
           .dead_letter = *at};
+    if (op.kind == Op::Kind::retry_dead_letter && chance(400)) {
+      const auto changes = std::make_shared<core::RetryDeadLetter::Changes>();
+      changes->retries_max = static_cast<std::uint32_t>(rng_.below(4));
+      changes->labels = {"changed"};
+      changes->headers = {{"X-Changed", std::to_string(rng_.below(10))}};
+      if (chance(500)) {
+        changes->not_before = partition_now() + up_to(config_.gap * 50);
+      }
+      op.changes = changes;
+    }
     if (chance(50)) {
       op.dead_letter.failed_at += Millis{1};
     }
@@ -192,14 +276,41 @@ void Simulation::operator_acts() {
     if (chance(600)) {
       op.paused = chance(400);
     }
+    if (chance(200)) {
+      op.kind = Op::Kind::delete_queue;
+    }
     submit(op);
     return;
   }
   if (config_.flows > 0) {
-    submit({.kind = Op::Kind::pause_flow,
-            .tenant = tenant,
-            .name = "f" + std::to_string(rng_.below(config_.flows)),
-            .paused = chance(400)});
+    submit(change_a_limit(tenant));
+  }
+}
+
+Op Simulation::change_a_limit(core::TenantId tenant) {
+  Op op{.kind = Op::Kind::pause_flow,
+        .tenant = tenant,
+        .name = "f" + std::to_string(rng_.below(config_.flows)),
+        .paused = chance(400)};
+  switch (rng_.below(8)) {
+    case 0:
+      op.kind = Op::Kind::pin_flow;
+      if (chance(600)) {
+        op.parallelism = static_cast<std::uint32_t>(rng_.below(40) == 0 ? 0 : 1 + rng_.below(4));
+      }
+      if (!op.parallelism || chance(500)) {
+        op.rate = static_cast<std::uint32_t>(1 + rng_.below(4));
+        op.period = Millis{1} + up_to(Millis{10'000});
+      }
+      return op;
+    case 1:
+      op.kind = Op::Kind::unpin_flow;
+      op.unpin_parallelism = chance(700);
+      op.unpin_rate = chance(700);
+      return op;
+    case 2: op.kind = Op::Kind::reset_flow; return op;
+    case 3: op.kind = Op::Kind::inspect_flows; return op;
+    default: return op;
   }
 }
 
@@ -217,18 +328,40 @@ void Simulation::answered(const Op& op, const core::Reply& reply, store::BatchSe
     digest(reply.error().message);
     return;
   }
+  const auto learn_all = [this](const core::FannedOut& all, core::TenantId tenant) {
+    for (const core::FannedOut::One& one : all.messages) {
+      learn(one.published, tenant, true);
+    }
+  };
   if (const auto* published = std::get_if<core::Published>(&*reply)) {
-    digest(core::to_text(published->id));
-    if (op.kind == Op::Kind::publish) {
-      require(published->deduplicated || !acked_.contains(published->id.seq) ||
-                  acked_.at(published->id.seq) == published->id,
-              "I7 numbers", name_of(published->id.seq) + " was given out twice");
+    learn(*published, op.tenant, op.kind == Op::Kind::publish);
+  } else if (const auto* all = std::get_if<core::FannedOut>(&*reply)) {
+    learn_all(*all, op.tenant);
+  } else if (const auto* many = std::get_if<core::BatchPublished>(&*reply)) {
+    for (std::size_t i = 0; i < many->items.size(); ++i) {
+      const auto& item = many->items[i];
+      if (!item) {
+        digest(item.error().message);
+      } else if (const auto* one = std::get_if<core::Published>(&*item)) {
+        learn(*one, op.items[i].tenant, true);
+      } else {
+        learn_all(std::get<core::FannedOut>(*item), op.items[i].tenant);
+      }
     }
-    acked_[published->id.seq] = published->id;
-    known_.emplace_back(published->id, op.tenant);
-    if (known_.size() > 4 * remembered_max) {
-      known_.erase(known_.begin(), known_.begin() + remembered_max);
-    }
+  }
+}
+
+void Simulation::learn(const core::Published& published, core::TenantId tenant, bool fresh) {
+  digest(core::to_text(published.id));
+  if (fresh) {
+    require(published.deduplicated || !acked_.contains(published.id.seq) ||
+                acked_.at(published.id.seq) == published.id,
+            "I7 numbers", name_of(published.id.seq) + " was given out twice");
+  }
+  acked_[published.id.seq] = published.id;
+  known_.emplace_back(published.id, tenant);
+  if (known_.size() > 4 * remembered_max) {
+    known_.erase(known_.begin(), known_.begin() + remembered_max);
   }
 }
 
@@ -252,14 +385,47 @@ void Simulation::check_reply(const Op& op, const core::Reply& reply,
             "replies", which + " was refused: " + reply.error().message);
     return;
   }
+  const auto same = [](const core::Published& got, const Expected& want) {
+    return want.kind == Expected::Kind::published && got.id == want.id &&
+           got.deduplicated == want.flag;
+  };
+  const auto all_same = [&same](const core::FannedOut& got, const Expected& want) {
+    return want.kind == Expected::Kind::fanned_out &&
+           std::ranges::equal(got.messages, want.parts,
+                              [&same](const core::FannedOut::One& one, const Expected& part) {
+                                return one.url == part.url && same(one.published, part);
+                              });
+  };
+  const auto item_same = [&](const auto& got, const Expected& want) {
+    if (!got) {
+      return want.kind == Expected::Kind::refused && got.error().kind == want.error;
+    }
+    const auto* one = std::get_if<core::Published>(&*got);
+    return one != nullptr ? same(*one, want) : all_same(std::get<core::FannedOut>(*got), want);
+  };
   bool right = false;
   switch (expected.kind) {
     case Expected::Kind::refused: break;
     case Expected::Kind::done: right = std::holds_alternative<core::Done>(*reply); break;
+    case Expected::Kind::scheduled: {
+      const auto* got = std::get_if<core::ScheduleStored>(&*reply);
+      right = got != nullptr && got->id == expected.name;
+      break;
+    }
     case Expected::Kind::tenant: right = std::holds_alternative<core::TenantStored>(*reply); break;
     case Expected::Kind::published: {
       const auto* got = std::get_if<core::Published>(&*reply);
-      right = got != nullptr && got->id == expected.id && got->deduplicated == expected.flag;
+      right = got != nullptr && same(*got, expected);
+      break;
+    }
+    case Expected::Kind::fanned_out: {
+      const auto* got = std::get_if<core::FannedOut>(&*reply);
+      right = got != nullptr && all_same(*got, expected);
+      break;
+    }
+    case Expected::Kind::batch: {
+      const auto* got = std::get_if<core::BatchPublished>(&*reply);
+      right = got != nullptr && std::ranges::equal(got->items, expected.parts, item_same);
       break;
     }
     case Expected::Kind::canceled: {
@@ -272,6 +438,14 @@ void Simulation::check_reply(const Op& op, const core::Reply& reply,
       right = got != nullptr && got->running == expected.flag && got->fence == expected.fence;
       require(!right || !expected.pending || expected.may_start || !got->holds.empty(),
               "every wait has a reason", name_of(op.id.seq) + " waits for nothing");
+      break;
+    }
+    case Expected::Kind::flows: {
+      const auto* got = std::get_if<core::FlowKeysInspected>(&*reply);
+      right = got != nullptr;
+      if (got != nullptr) {
+        check_flows(*got, expected);
+      }
     }
   }
   require(right, "replies", which + " was answered wrongly");

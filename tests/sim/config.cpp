@@ -44,6 +44,7 @@ core::Limits draw_limits(Rng& rng) {
   limits.expiry_poll = one_time(rng, {100, 500, 2000, 30'000});
   limits.event_purge_every = one_time(rng, {1000, 10'000, 60'000, 600'000});
   limits.queue_parallelism_default = between(rng, 1, 2);
+  limits.sweeps_per_batch = one_of(rng, std::array{1U, 3U, 16U, 256U});
   return limits;
 }
 
@@ -124,6 +125,10 @@ Config draw_config(Rng& rng) {
   config.clock_step = chance(rng, 300) ? Millis{between(rng, 1, 3000)} : Millis{0};
   config.down_max = one_time(rng, {1, 100, 2000, 60'000});
 
+  config.callbacks = feature(400);
+  config.schedules = chance(rng, 400) ? between(rng, 1, 4) : 0;
+  config.limits.schedules_per_batch = one_of(rng, std::array{1U, 2U, 16U, 256U});
+
   // Queues, groups and plain messages that get in each other's way at a host or two.
   if (chance(rng, 150)) {
     config.limits.destination_parallelism = between(rng, 1, 2);
@@ -133,6 +138,8 @@ Config draw_config(Rng& rng) {
     config.groups = between(rng, 0, 4);
     config.hosts.resize(std::min<std::size_t>(config.hosts.size(), 2));
   }
+  config.url_groups = chance(rng, 500) ? between(rng, 1, 3) : 0;
+  config.batch = feature(1000);
   return config;
 }
 

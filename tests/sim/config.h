@@ -37,13 +37,16 @@ struct Config {
   std::uint32_t tenants = 1;
   std::uint32_t queues = 0;  ///< names per tenant
   std::uint32_t groups = 0;
+  std::uint32_t schedules = 0;  ///< names per tenant
   std::uint32_t flows = 0;
   bool flow_rates = false;
+  std::uint32_t url_groups = 0;  ///< names per tenant
   std::vector<HostConfig> hosts{};
 
   std::uint64_t ops = 400;
   Millis gap{100};  ///< between client operations, on average
   std::uint32_t burst = 0;
+  std::uint32_t batch = 0;  ///< bursts that come as one request
 
   std::uint32_t delayed = 0;
   std::uint32_t dedup = 0;
@@ -56,6 +59,7 @@ struct Config {
   std::uint32_t inspect = 0;
   std::uint32_t bad_requests = 0;
   std::uint32_t lost_answers = 0;
+  std::uint32_t callbacks = 0;
   std::uint32_t retries_max = 4;
   Millis retry_delay_max{10'000};
   Millis timeout_max{10'000};

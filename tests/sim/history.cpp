@@ -68,6 +68,21 @@ void decode_put(const Write& write, Decoded& out) {
       out.flow_keys[key] = read(store::decode_flow_key(key.first, key.second, write.value));
       return;
     }
+    case Table::schedule: {
+      const auto key = key_of(store::parse_named_key(write.key), write);
+      out.schedules[key] = read(store::decode_schedule(key.first, key.second, write.value));
+      return;
+    }
+    case Table::schedule_state:
+      out.schedule_states[key_of(store::parse_named_key(write.key), write)] =
+          read(store::decode_schedule_state(write.value));
+      return;
+    case Table::schedule_due: return;  // judged by verify
+    case Table::url_group: {
+      const auto key = key_of(store::parse_named_key(write.key), write);
+      out.url_groups[key] = read(store::decode_url_group(key.first, key.second, write.value));
+      return;
+    }
     case Table::tenant: {
       const auto id = key_of(store::parse_tenant_key(write.key), write);
       out.tenants[id] = read(store::decode_tenant(id, write.value));
@@ -90,6 +105,21 @@ void decode_erase(const Write& write, Decoded& out) {
       return;
     case Table::dead_letter:
       out.dead_letters[key_of(store::parse_dead_letter_key(write.key), write)] = false;
+      return;
+    case Table::queue:
+      out.queues[key_of(store::parse_named_key(write.key), write)] = std::nullopt;
+      return;
+    case Table::flow_key:
+      out.flow_keys[key_of(store::parse_named_key(write.key), write)] = std::nullopt;
+      return;
+    case Table::url_group:
+      out.url_groups[key_of(store::parse_named_key(write.key), write)] = std::nullopt;
+      return;
+    case Table::schedule:
+      out.schedules[key_of(store::parse_named_key(write.key), write)] = std::nullopt;
+      return;
+    case Table::schedule_state:
+      out.schedule_states[key_of(store::parse_named_key(write.key), write)] = std::nullopt;
       return;
     case Table::state: out.states.erase(key_of(store::parse_seq_key(write.key), write)); return;
     default: return;

@@ -26,8 +26,11 @@ struct Decoded {
   std::map<core::DeadLetterKey, bool> dead_letters{};  ///< is it there afterwards?
   std::vector<core::AppendEvents> events{};
   std::vector<core::Seq> purged{};
-  std::map<Named, core::Queue> queues{};
-  std::map<Named, core::FlowKey> flow_keys{};
+  std::map<Named, std::optional<core::Queue>> queues{};  ///< nullopt: gone
+  std::map<Named, std::optional<core::FlowKey>> flow_keys{};
+  std::map<Named, std::optional<core::UrlGroup>> url_groups{};  ///< nullopt: deleted
+  std::map<Named, std::optional<core::Schedule>> schedules{};
+  std::map<Named, std::optional<core::ScheduleState>> schedule_states{};
   std::map<core::TenantId, core::Tenant> tenants{};
   std::map<core::TenantId, core::Counters> counters{};
   std::optional<core::Meta> meta{};

@@ -57,6 +57,9 @@ constexpr std::array all_knobs{
     knob<&Config::queues>("queues"),
     knob<&Config::groups>("groups"),
     knob<&Config::flows>("flows"),
+    knob<&Config::url_groups>("url_groups"),
+    knob<&Config::batch>("batch"),
+    knob<&Config::schedules>("schedules"),
     knob<&Config::delayed>("delayed"),
     knob<&Config::dedup>("dedup"),
     knob<&Config::cancel>("cancel"),
@@ -65,6 +68,7 @@ constexpr std::array all_knobs{
     knob<&Config::settings>("settings"),
     knob<&Config::inspect>("inspect"),
     knob<&Config::bad_requests>("bad_requests"),
+    knob<&Config::callbacks>("callbacks"),
     knob<&Config::retries_max>("retries_max"),
 };
 

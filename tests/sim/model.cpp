@@ -21,9 +21,18 @@ std::string describe(const ModelMessage& message) {
 void Model::add_to_views(const ModelMessage& message) {
   const core::Message& content = *message.content;
   if (core::is_final(message.status)) {
+    if (message.callbacks_open > 0) {
+      ++lanes_[core::lane_of(content)].under_way;
+    }
     return;
   }
   ++pending_;
+  if (message.ordered()) {
+    ++lags_[{content.tenant, content.queue}];
+  }
+  if (!content.flow_key.empty()) {
+    ++flow_pending_[{content.tenant, content.flow_key}];
+  }
   LaneView& lane = lanes_[core::lane_of(content)];
   if (message.ordered() && !message.started) {
     lane.fresh.insert(message.seq());
@@ -47,9 +56,18 @@ void Model::add_to_views(const ModelMessage& message) {
 void Model::take_from_views(const ModelMessage& message) {
   const core::Message& content = *message.content;
   if (core::is_final(message.status)) {
+    if (message.callbacks_open > 0) {
+      --lanes_[core::lane_of(content)].under_way;
+    }
     return;
   }
   --pending_;
+  if (message.ordered()) {
+    --lags_[{content.tenant, content.queue}];
+  }
+  if (!content.flow_key.empty()) {
+    --flow_pending_[{content.tenant, content.flow_key}];
+  }
   const auto lane = lanes_.find(core::lane_of(content));
   lane->second.fresh.erase(message.seq());
   lane->second.waiting.erase({message.due, message.seq()});
@@ -96,6 +114,8 @@ void Model::begin(const Step& step) {
   changed_.clear();
   changed_queues_.clear();
   changed_flows_.clear();
+  changed_groups_.clear();
+  changed_schedules_.clear();
   changed_dedups_.clear();
   changed_counts_.clear();
   changed_dead_letters_.clear();
@@ -113,7 +133,9 @@ std::vector<Expected> Model::apply(const Step& step) {
     expected.push_back(decide(op));
   }
   expire_leases();
+  sweep();
   purge();
+  run_schedules();
   for (const core::AppendEvents& events : written_->events) {
     require(events.time == time_, "events", "events carry another time than their batch");
     for (const core::EventRef& one : events.events) {

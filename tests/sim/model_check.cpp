@@ -24,6 +24,7 @@ void Model::start(core::TenantId tenant, const core::EventRef& started) {
   require(!core::is_final(before.status), "P4 settled", name_of(seq) + " started after its end");
   require(!before.leased, "I7 one lease", name_of(seq) + " has two leases");
   require(!before.cancel_requested, "P10 cancel", name_of(seq) + " started after its cancel");
+  require(!swept(content), "deleted queue", name_of(seq) + " started after its queue's deletion");
   require(before.due <= time_, "I7 never early", name_of(seq) + " started before it was due");
   require(started.attempt == before.attempts + 1, "I7 numbers",
           name_of(seq) + " started with attempt " + std::to_string(started.attempt) + " after " +
@@ -61,6 +62,7 @@ void Model::start(core::TenantId tenant, const core::EventRef& started) {
     const Named key{tenant, content.flow_key};
     save(flows_, key);
     ModelFlow& flow = flows_.at(key);
+    flow.last_use = time_;
     require(!flow.paused, "pause", name_of(seq) + " started although its flow key is paused");
     require(flow.parallelism == 0 || flow_in_flight_[key] <= flow.parallelism, "parallelism",
             "of flow key " + key.second + " exceeded");
@@ -89,7 +91,7 @@ void Model::compare_written() {
     const bool final = core::is_final(want.status);
     require(state.status == want.status && state.attempts == want.attempts &&
                 state.cancel_requested == want.cancel_requested && state.in_dlq == want.in_dlq &&
-                (final || state.due == want.due) &&
+                state.callbacks_open == want.callbacks_open && (final || state.due == want.due) &&
                 (!final ||
                  (state.finished_at == want.finished_at && state.expires_at == want.expires_at)) &&
                 state.last.has_value() == (want.attempts > 0),
@@ -111,22 +113,19 @@ void Model::compare_written() {
     require(put != written.dedups.end() && put->second == dedups_.at(key), "I6 dedup",
             "dedup id " + key.second + " is not stored with its message");
   }
-  for (const Named& key : changed_queues_) {
-    require(written.queues.contains(key), "settings", "queue " + key.second + " not stored");
+  compare_queues();
+  compare_flows();
+  for (const Named& key : changed_groups_) {
+    require(written.url_groups.contains(key), "settings",
+            "URL group " + key.second + " not stored");
   }
-  for (const auto& [key, queue] : written.queues) {
-    const ModelQueue& want = queues_.at(key);
-    require(queue.parallelism == want.parallelism && queue.paused == want.paused, "settings",
-            "queue " + key.second + " is stored differently");
+  for (const auto& [key, group] : written.url_groups) {
+    const auto want = groups_.find(key);
+    require(group.has_value() == (want != groups_.end()) &&
+                (!group || group->endpoints == want->second),
+            "settings", "URL group " + key.second + " is stored differently");
   }
-  for (const auto& [key, flow] : written.flow_keys) {
-    const ModelFlow& want = flows_.at(key);
-    require(flow.parallelism == want.parallelism && flow.rate == want.rate &&
-                flow.paused == want.paused,
-            "settings", "flow key " + key.second + " is stored differently");
-    require(want.rate == 0 || flow.window_count == want.window_count, "rate",
-            "the window of flow key " + key.second + " is stored differently");
-  }
+  compare_schedules();
   for (const core::TenantId tenant : changed_counts_) {
     require(written.counters.contains(tenant), "I1 counters", "changed but not written");
   }
@@ -208,6 +207,9 @@ const ModelMessage* Model::owed(const core::LaneKey& key, const LaneView& lane, 
     return nullptr;
   }
   const ModelQueue& queue = found->second;
+  if (queue.sweeping) {
+    return nullptr;
+  }
   const std::uint32_t slots = key.group.empty() ? queue.parallelism : 1;
   const ModelMessage* again = nullptr;
   for (const auto& [due, seq] : lane.waiting) {

@@ -54,7 +54,7 @@ Expected Model::decide(const Op& op) {
       if (found == messages_.end() || !found->second.leased || found->second.fence != op.fence) {
         return refused(ErrorKind::conflict);
       }
-      end_attempt(op.id.seq, op.delivered, op.give_up, op.retry_after);
+      end_attempt(op.id.seq, op.delivered, op.give_up, op.retry_after, op.response_status);
       return {.kind = Expected::Kind::done};
     }
     case Op::Kind::cancel: return cancel(op);
@@ -62,6 +62,11 @@ Expected Model::decide(const Op& op) {
     case Op::Kind::delete_dead_letter: return dead_letter(op, false);
     case Op::Kind::queue: return queue(op);
     case Op::Kind::pause_flow: return pause_flow(op);
+    case Op::Kind::delete_queue: return delete_queue(op);
+    case Op::Kind::pin_flow: return pin_flow(op);
+    case Op::Kind::unpin_flow: return unpin_flow(op);
+    case Op::Kind::reset_flow: return reset_flow(op);
+    case Op::Kind::inspect_flows: return inspect_flows(op);
     case Op::Kind::tenant: {
       const core::TenantId id{static_cast<std::uint32_t>(tenants_.size() + 1)};
       tenants_.insert(id);
@@ -70,17 +75,27 @@ Expected Model::decide(const Op& op) {
       return {.kind = Expected::Kind::tenant};
     }
     case Op::Kind::inspect: return inspect(op);
+    case Op::Kind::batch: return publish_batch(op);
+    case Op::Kind::add_endpoints:
+    case Op::Kind::remove_endpoints:
+    case Op::Kind::delete_group: return change_group(op);
+    case Op::Kind::schedule: return schedule(op);
+    case Op::Kind::delete_schedule: return delete_schedule(op);
+    case Op::Kind::pause_schedule: return pause_schedule(op);
   }
   std::unreachable();
 }
 
-Expected Model::publish(const Op& op) {
-  const core::Message& message = *op.message;
+Expected Model::publish(const Op& op, core::Message message) {
   if (!tenants_.contains(message.tenant)) {
     return refused(ErrorKind::not_found);
   }
   if (op.bad_policy || (!message.queue.empty() && message.not_before > time_)) {
     return refused(ErrorKind::invalid_argument);
+  }
+  // An id counts once per tenant and destination.
+  if (!message.dedup_id.empty()) {
+    message.dedup_id += " " + message.url;
   }
   const Named dedup{message.tenant, message.dedup_id};
   if (!message.dedup_id.empty()) {
@@ -90,17 +105,7 @@ Expected Model::publish(const Op& op) {
       return {.kind = Expected::Kind::published, .id = known->second.first, .flag = true};
     }
   }
-  if (!message.flow_key.empty()) {
-    const Named key{message.tenant, message.flow_key};
-    save(flows_, key);
-    ModelFlow& flow = flows_[key];
-    if (op.flow) {
-      flow.parallelism = op.flow->parallelism;
-      flow.rate = op.flow->rate;
-      flow.period = op.flow->period;
-    }
-    changed_flows_.insert(key);
-  }
+  use_flow(message, op.flow);
   const core::MessageId id = accept(message);
   if (!message.dedup_id.empty()) {
     save(dedups_, dedup);
@@ -108,6 +113,23 @@ Expected Model::publish(const Op& op) {
     changed_dedups_.insert(dedup);
   }
   return {.kind = Expected::Kind::published, .id = id};
+}
+
+void Model::use_flow(const core::Message& message, const std::optional<core::FlowKey>& given) {
+  if (message.flow_key.empty()) {
+    return;
+  }
+  const Named key{message.tenant, message.flow_key};
+  save(flows_, key);
+  ModelFlow& flow = flows_[key];
+  if (given && !flow.pinned_parallelism) {
+    flow.parallelism = given->parallelism;
+  }
+  if (given && !flow.pinned_rate) {
+    flow.rate = given->rate;
+    flow.period = given->period;
+  }
+  changed_flows_.insert(key);
 }
 
 core::MessageId Model::accept(core::Message want) {
@@ -135,11 +157,13 @@ core::MessageId Model::accept(core::Message want) {
                    }});
   if (!want.queue.empty()) {
     const Named key{want.tenant, want.queue};
-    if (!queues_.contains(key)) {
-      save(queues_, key);
-      queues_[key] = {limits_.queue_parallelism_default, false};
-      changed_queues_.insert(key);
-    }
+    use_queue(key);
+    changed_queues_.insert(key);
+  }
+  if (!want.flow_key.empty()) {
+    const Named key{want.tenant, want.flow_key};
+    save(flows_, key);
+    flows_[key].last_use = time_;
   }
   core::Counters& count = counts(want.tenant);
   ++count.accepted;
@@ -149,15 +173,24 @@ core::MessageId Model::accept(core::Message want) {
 }
 
 void Model::end_attempt(core::Seq seq, bool delivered, bool give_up,
-                        std::optional<Millis> retry_after) {
+                        std::optional<Millis> retry_after, int status) {
   const core::Message& content = *messages_.at(seq).content;
   ++counts(content.tenant).attempts;
+  if (!content.flow_key.empty()) {
+    const Named key{content.tenant, content.flow_key};
+    save(flows_, key);
+    flows_.at(key).last_use = time_;
+  }
   update(seq, [](ModelMessage& message) {
     message.leased = false;
     message.attempts = message.fence.attempt;
   });
   changed_.insert(seq);
   const ModelMessage& message = messages_.at(seq);
+  const std::string result = "{\"status\":" + std::to_string(status) +
+                             ",\"header\":{},\"retried\":" + std::to_string(message.attempts - 1) +
+                             ",\"maxRetries\":" + std::to_string(content.retry.retries_max) + ",";
+  call_back(seq, content.callback, result + "\"sourceMessageId\"");
   if (delivered) {
     event(content.tenant, seq, core::EventKind::delivered, message.attempts);
     finish(seq, core::Status::succeeded);
@@ -168,6 +201,9 @@ void Model::end_attempt(core::Seq seq, bool delivered, bool give_up,
     finish(seq, core::Status::canceled);
   } else if (give_up || message.attempts > content.retry.retries_max) {
     finish(seq, core::Status::failed);
+    call_back(seq, content.failure_callback,
+              result + "\"dlqId\":\"" + std::to_string(to_ms(time_)) + "-" +
+                  std::to_string(seq.value()) + "\"");
   } else {
     const auto stored = written_->states.find(seq);
     require(stored != written_->states.end(), "P4 retries are stored",
@@ -196,8 +232,14 @@ void Model::finish(core::Seq seq, core::Status status) {
     message.finished_at = time_;
     message.in_dlq = failed;
     message.expires_at = failed && keep.count() == 0 ? never : time_ + keep;
+    if (status == core::Status::canceled) {
+      message.callbacks_open = 0;
+    }
   });
   changed_.insert(seq);
+  if (!content.queue.empty()) {
+    changed_queues_.insert({content.tenant, content.queue});
+  }
   core::Counters& count = counts(content.tenant);
   --count.pending;
   if (status == core::Status::succeeded) {
@@ -214,6 +256,7 @@ void Model::finish(core::Seq seq, core::Status status) {
     changed_dead_letters_[key] = true;
     event(content.tenant, seq, core::EventKind::failed, messages_.at(seq).attempts);
   }
+  callback_ended(content);
 }
 
 Expected Model::cancel(const Op& op) {
@@ -237,6 +280,22 @@ Expected Model::dead_letter(const Op& op, bool again) {
   if (key.tenant != op.tenant || !dead_letters_.contains(key)) {
     return refused(ErrorKind::not_found);
   }
+  core::Message want = *messages_.at(key.seq).content;
+  want.replay_of = want.id;
+  want.not_before = Moment{};
+  want.dedup_id.clear();
+  if (again && op.changes != nullptr) {
+    want.retry.retries_max = op.changes->retries_max.value_or(want.retry.retries_max);
+    want.labels = op.changes->labels.value_or(want.labels);
+    for (const core::Header& header : op.changes->headers.value_or(std::vector<core::Header>{})) {
+      std::erase_if(want.headers, [&](const core::Header& old) { return old.name == header.name; });
+      want.headers.push_back(header);
+    }
+    want.not_before = op.changes->not_before;
+    if (!want.queue.empty() && want.schedule.empty() && want.not_before > time_) {
+      return refused(ErrorKind::invalid_argument);
+    }
+  }
   dead_letters_.erase(key);
   undo_.push_back({batch_, [this, key] { dead_letters_.insert(key); }});
   changed_dead_letters_[key] = false;
@@ -249,10 +308,6 @@ Expected Model::dead_letter(const Op& op, bool again) {
   if (!again) {
     return {.kind = Expected::Kind::done};
   }
-  core::Message want = *messages_.at(key.seq).content;
-  want.replay_of = want.id;
-  want.not_before = Moment{};
-  want.dedup_id.clear();
   return {.kind = Expected::Kind::published, .id = accept(std::move(want))};
 }
 
@@ -264,17 +319,13 @@ Expected Model::queue(const Op& op) {
     return refused(ErrorKind::invalid_argument);
   }
   const Named key{op.tenant, op.name};
-  const bool fresh = !queues_.contains(key);
-  save(queues_, key);
-  ModelQueue& queue = queues_[key];
-  if (fresh) {
-    queue.parallelism = limits_.queue_parallelism_default;
+  ModelQueue& queue = use_queue(key);
+  if (op.parallelism.value_or(queue.parallelism) != queue.parallelism ||
+      op.paused.value_or(queue.paused) != queue.paused) {
+    changed_queues_.insert(key);
   }
   queue.parallelism = op.parallelism.value_or(queue.parallelism);
   queue.paused = op.paused.value_or(queue.paused);
-  if (fresh) {
-    changed_queues_.insert(key);
-  }
   return {.kind = Expected::Kind::done};
 }
 
@@ -303,7 +354,8 @@ Expected Model::inspect(const Op& op) {
   expected.fence = message->leased ? message->fence : core::Fence{};
   expected.pending = !core::is_final(message->status) && !message->leased;
   const auto queue = queues_.find({op.tenant, message->content->queue});
-  const bool paused = queue != queues_.end() && queue->second.paused && !message->started;
+  const bool paused = queue != queues_.end() &&
+                      ((queue->second.paused && !message->started) || queue->second.sweeping);
   expected.may_start =
       message->due <= time_ && !paused && host_open(*message) && flow_open(*message, time_);
   return expected;
@@ -324,7 +376,7 @@ void Model::finish_leftover_cancels() {
 
 void Model::expire_leases() {
   while (!leases_.empty() && leases_.begin()->first <= time_) {
-    end_attempt(leases_.begin()->second, false, false, std::nullopt);
+    end_attempt(leases_.begin()->second, false, false, std::nullopt, 0);
   }
 }
 
@@ -335,6 +387,7 @@ void Model::purge() {
     const ModelMessage message = found->second;
     require(core::is_final(message.status), "purge", name_of(seq) + " was purged unfinished");
     require(message.expires_at <= time_, "purge", name_of(seq) + " was purged before its time");
+    require(message.callbacks_open == 0, "purge", name_of(seq) + " was purged with its slot");
     core::Counters& count = counts(message.content->tenant);
     ++count.purged;
     if (message.in_dlq) {

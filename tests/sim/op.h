@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/command.h"
 
@@ -19,9 +20,21 @@ struct Op {
     retry_dead_letter,
     delete_dead_letter,
     queue,
+    delete_queue,
     pause_flow,
+    pin_flow,
+    unpin_flow,
+    reset_flow,
+    inspect_flows,
     tenant,
     inspect,
+    batch,
+    add_endpoints,
+    remove_endpoints,
+    delete_group,
+    schedule,
+    delete_schedule,
+    pause_schedule,
   };
   Kind kind{};
   std::uint64_t number = 0;  ///< of this asking; a repetition has its own
@@ -43,11 +56,26 @@ struct Op {
   int response_status = 0;
 
   core::DeadLetterKey dead_letter{};
+  /// retry_dead_letter: null, or retries, labels, headers and a time to wait for.
+  std::shared_ptr<const core::RetryDeadLetter::Changes> changes{};
 
-  // queue, pause_flow, tenant
+  std::vector<Op> items{};                  ///< batch: publishes
+  std::vector<core::Endpoint> endpoints{};  ///< of the URL group `name`
+
+  // schedule, with what a publish has
+  std::optional<std::uint32_t> cron{};  ///< of known_crons; none: one that must be refused
+  Millis delay{};
+
+  // queue, pause_flow, tenant, groups, schedules
   std::string name{};
   std::optional<std::uint32_t> parallelism{};
   std::optional<bool> paused{};
+
+  // pin_flow, unpin_flow
+  std::optional<std::uint32_t> rate{};
+  Millis period{1000};
+  bool unpin_parallelism = false;
+  bool unpin_rate = false;
 };
 
 core::Command to_command(const Op& op);

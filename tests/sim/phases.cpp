@@ -95,6 +95,8 @@ void Simulation::settle_everything() {
   require(partition_ != nullptr, "liveness", "the server does not come up");
   // What clients had planned to repeat still arrives, and may pause something once more.
   run_until(heap_.now() + config_.gap * 40, [] { return false; });
+  run_until(begin + settled_within, [this] { return inbox_.empty() && unsynced_.empty(); });
+  delete_schedules();
   for (std::uint32_t tenant = 1; tenant <= config_.tenants; ++tenant) {
     for (std::uint32_t i = 0; i < config_.queues; ++i) {
       submit({.kind = Op::Kind::queue,
@@ -109,7 +111,9 @@ void Simulation::settle_everything() {
               .paused = false});
     }
   }
-  run_until(begin + settled_within, [this] { return model_.pending() == 0 && unsynced_.empty(); });
+  run_until(begin + settled_within, [this] {
+    return model_.pending() == 0 && model_.schedules().empty() && unsynced_.empty();
+  });
   require(
       model_.pending() == 0, "liveness",
       std::to_string(model_.pending()) + " messages are not settled after a week, first " + [this] {
@@ -138,6 +142,7 @@ void Simulation::forget_everything() {
           std::to_string(model_.messages().size()) + " messages outlive their retention");
   full_scan("when all is forgotten");
   const auto reader = store_.snapshot();
+  require(model_.schedules().empty(), "retention", "schedules that nobody deleted");
   scan_for_leftovers(*reader);
 }
 

@@ -57,6 +57,7 @@ void scan_messages(store::Reader& reader, const Model& model) {
     const core::MessageState& got = state->second;
     require(got.status == message.status && got.attempts == message.attempts &&
                 got.cancel_requested == message.cancel_requested && got.in_dlq == message.in_dlq &&
+                got.callbacks_open == message.callbacks_open &&
                 (core::is_final(message.status) || got.due == message.due),
             "I10 state", name_of(seq) + " is stored in another state");
     states.erase(state);
@@ -70,9 +71,18 @@ void scan_lanes(store::Reader& reader, const Model& model, const core::Meta& met
     const auto [lane, place] = *store::parse_lane_entry_key(entry.key);
     const core::LaneEntry got = read(store::decode_lane_entry(place, entry.value));
     const auto found = model.messages().find(place.seq);
-    require(found != model.messages().end() && !core::is_final(found->second.status), "index",
-            name_of(place.seq) + " has an index entry but waits for nothing");
+    require(found != model.messages().end() &&
+                (!core::is_final(found->second.status) || found->second.callbacks_open > 0),
+            "index", name_of(place.seq) + " has an index entry but waits for nothing");
     const ModelMessage& message = found->second;
+    require(indexed.insert(place.seq).second, "index", name_of(place.seq) + " is indexed twice");
+    require(got.finished == core::is_final(message.status), "index",
+            name_of(place.seq) + " is final, or is not, and its entry says otherwise");
+    if (got.finished) {
+      require(lane == core::lane_of(*message.content) && place.due == Moment{} && got.started,
+              "index", name_of(place.seq) + " holds its slot with a wrong index entry");
+      continue;
+    }
     require(lane == core::lane_of(*message.content) &&
                 place.due == (message.ordered() ? Moment{} : message.due) &&
                 got.not_before == message.due && got.attempts == message.attempts &&
@@ -81,11 +91,10 @@ void scan_lanes(store::Reader& reader, const Model& model, const core::Meta& met
     // A start is not stored: an entry from before it may still say that no slot is held.
     require(!message.ordered() || message.attempts == 0 || got.started, "index",
             name_of(place.seq) + " has lost its slot");
-    require(indexed.insert(place.seq).second, "index", name_of(place.seq) + " is indexed twice");
   }
   for (const auto& [seq, message] : model.messages()) {
-    require(core::is_final(message.status) || indexed.contains(seq) ||
-                (seq > meta.indexed_up_to && !message.has_state()),
+    require((core::is_final(message.status) && message.callbacks_open == 0) ||
+                indexed.contains(seq) || (seq > meta.indexed_up_to && !message.has_state()),
             "index", name_of(seq) + " waits and nothing would find it after a restart");
   }
 }
@@ -97,8 +106,9 @@ void scan_settings(store::Reader& reader, const Model& model) {
     const auto found = model.queues().find(key);
     const core::Queue got = read(store::decode_queue(key.first, key.second, entry.value));
     require(found != model.queues().end() && got.parallelism == found->second.parallelism &&
-                got.paused == found->second.paused,
+                got.paused == found->second.paused && got.deleted == found->second.deleted,
             "settings", "queue " + key.second + " is not as it was set");
+    require(got.lag == model.lag(key), "lag", "of queue " + key.second + " is not what waits");
     ++queues;
   }
   require(queues == model.queues().size(), "settings", "a queue is missing");
@@ -109,7 +119,9 @@ void scan_settings(store::Reader& reader, const Model& model) {
     const core::FlowKey got = read(store::decode_flow_key(key.first, key.second, entry.value));
     require(found != model.flows().end() && got.parallelism == found->second.parallelism &&
                 got.rate == found->second.rate && got.period == found->second.period &&
-                got.paused == found->second.paused,
+                got.paused == found->second.paused &&
+                got.pinned_parallelism == found->second.pinned_parallelism &&
+                got.pinned_rate == found->second.pinned_rate,
             "settings", "flow key " + key.second + " is not as it was set");
     require(found->second.rate == 0 || (got.window_count == found->second.window_count &&
                                         got.window_start == found->second.window_start),
@@ -117,8 +129,35 @@ void scan_settings(store::Reader& reader, const Model& model) {
     ++flows;
   }
   require(flows == model.flows().size(), "settings", "a flow key is missing");
+  std::size_t groups = 0;
+  for (const store::Entry& entry : all(reader, Table::url_group)) {
+    const Named key = *store::parse_named_key(entry.key);
+    const auto found = model.groups().find(key);
+    const core::UrlGroup got = read(store::decode_url_group(key.first, key.second, entry.value));
+    require(found != model.groups().end() && got.endpoints == found->second, "settings",
+            "URL group " + key.second + " is not as it was set");
+    ++groups;
+  }
+  require(groups == model.groups().size(), "settings", "a URL group is missing");
   require(all(reader, Table::tenant).size() == model.tenants().size(), "settings",
           "a tenant is missing");
+}
+
+void scan_schedules(store::Reader& reader, const Model& model) {
+  std::size_t schedules = 0;
+  for (const store::Entry& entry : all(reader, Table::schedule)) {
+    const Named key = *store::parse_named_key(entry.key);
+    const auto found = model.schedules().find(key);
+    require(found != model.schedules().end() &&
+                read(store::decode_schedule(key.first, key.second, entry.value)) ==
+                    found->second.content,
+            "schedules", "schedule " + key.second + " is stored differently");
+    const auto state = read(reader.get(Table::schedule_state, entry.key));
+    require(state.has_value() && read(store::decode_schedule_state(*state)) == found->second.state,
+            "schedules", "the state of schedule " + key.second + " is stored differently");
+    ++schedules;
+  }
+  require(schedules == model.schedules().size(), "schedules", "a schedule is missing");
 }
 
 void scan_counters(store::Reader& reader, const Model& model) {
@@ -151,6 +190,7 @@ void scan_store(store::Reader& reader, const Model& model) {
   scan_messages(reader, model);
   scan_lanes(reader, model, meta);
   scan_settings(reader, model);
+  scan_schedules(reader, model);
   scan_counters(reader, model);
 
   std::set<core::DeadLetterKey> letters;
@@ -173,9 +213,9 @@ void scan_store(store::Reader& reader, const Model& model) {
     forgotten.insert(record.dedups.begin(), record.dedups.end());
   }
   for (const auto& [seq, message] : model.messages()) {
-    require(
-        !core::is_final(message.status) || message.expires_at == never || expiring.contains(seq),
-        "retention", name_of(seq) + " would never be purged");
+    require(!core::is_final(message.status) || message.expires_at == never ||
+                expiring.contains(seq) || message.callbacks_open > 0,
+            "retention", name_of(seq) + " would never be purged");
   }
   std::set<Named> dedups;
   for (const store::Entry& entry : all(reader, Table::dedup)) {
@@ -192,8 +232,9 @@ void scan_store(store::Reader& reader, const Model& model) {
 }
 
 void scan_for_leftovers(store::Reader& reader) {
-  for (const Table table : {Table::message, Table::state, Table::attempt, Table::lane, Table::dedup,
-                            Table::dead_letter, Table::event, Table::expiry}) {
+  for (const Table table :
+       {Table::message, Table::state, Table::attempt, Table::lane, Table::dedup, Table::dead_letter,
+        Table::event, Table::expiry, Table::schedule, Table::schedule_state, Table::schedule_due}) {
     const auto entries = all(reader, table);
     require(entries.empty(), "retention",
             std::to_string(entries.size()) + " left in " + std::string(store::table_name(table)) +

@@ -98,6 +98,7 @@ void Simulation::run_batch() {
   busy_until_ = heap_.now() + up_to(config_.cpu_max);
   if (const auto due = partition_->wake_at(); !due || *due > time) {
     model_.check_nothing_stranded(time);
+    model_.check_no_run_missed(time);
   }
 
   Pending pending{written->batch, std::move(ops), std::move(written->replies),

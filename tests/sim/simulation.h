@@ -19,6 +19,7 @@
 #include "base/random.h"
 #include "engine/partition.h"
 #include "sim/config.h"
+#include "sim/crons.h"
 #include "sim/event_heap.h"
 #include "sim/history.h"
 #include "sim/knobs.h"
@@ -105,12 +106,20 @@ class Simulation {
   void plan_clients();
   void client_acts();
   Op make_publish();
+  core::Callback make_callback(bool queued);
   void operator_acts();
+  Op change_a_limit(core::TenantId tenant);
+  void change_group();
   void cancel_something();
   void answered(const Op& op, const core::Reply& reply, store::BatchSeq batch);
+  void learn(const core::Published& published, core::TenantId tenant, bool fresh);
   void check_left(store::BatchSeq batch, const std::string& what);
   void unanswered(Op op);
   void check_reply(const Op& op, const core::Reply& reply, const Expected& expected) const;
+
+  // schedule_clients.cpp
+  void schedule_acts();
+  void delete_schedules();
 
   // receivers.cpp
   void send(const core::StartAttempt& start, store::BatchSeq batch);
@@ -144,6 +153,7 @@ class Simulation {
 
   store::SimStore store_;
   RecordingStore recording_{store_};
+  SimZones zones_;
   std::unique_ptr<engine::Partition> partition_;  ///< null: down
   std::uint64_t life_ = 0;
   std::deque<Op> inbox_;

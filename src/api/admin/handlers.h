@@ -1,5 +1,5 @@
-/// What operators and their tools ask: health, metrics, backups. Called on I/O threads through the
-/// route table.
+/// What operators and their tools ask: health, metrics, backups, tenants. Called on I/O threads
+/// through the route table.
 #pragma once
 
 #include "api/call.h"
@@ -11,5 +11,10 @@ void readyz(const Services& services, Call& call);
 void metrics(const Services& services, Call& call);
 /// POST {"directory": "…"}: 200 when the backup is complete. One at a time: 409 meanwhile.
 void backup(const Services& services, Call& call);
+
+void list_tenants(const Services& services, Call& call);
+/// POST {"name": "…"}: 201 with the token and the signing keys of the new tenant.
+void create_tenant(const Services& services, Call& call);
+void rotate_token(const Services& services, Call& call);
 
 }  // namespace hk::api::admin

@@ -127,6 +127,9 @@ http::Response job_response(const Story& story, const core::Inspected& now) {
   if (!message.queue.empty()) {
     json.field("queue", message.queue);
   }
+  if (message.callback_of.seq != core::Seq{}) {
+    json.field("callback_of", core::to_text(message.callback_of));
+  }
   json.key("labels");
   json.begin_array();
   for (const std::string& label : message.labels) {

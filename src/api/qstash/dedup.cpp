@@ -28,10 +28,9 @@ std::string text_of(std::string_view kind, security::Sha256& hash) {
 
 }  // namespace
 
-std::string dedup_by_id(std::string_view id, std::string_view url) {
+std::string dedup_by_id(std::string_view id) {
   security::Sha256 hash;
   add(hash, id);
-  add(hash, url);
   return text_of("i:", hash);
 }
 
@@ -44,7 +43,6 @@ std::string dedup_by_content(const core::Message& message) {
   std::ranges::sort(headers);
 
   security::Sha256 hash;
-  add(hash, message.url);
   add(hash, message.body);
   for (const auto& [name, value] : headers) {
     add(hash, name);

@@ -10,7 +10,7 @@
 
 namespace hk::api::qstash {
 
-std::string dedup_by_id(std::string_view id, std::string_view url);
+std::string dedup_by_id(std::string_view id);
 /// Over URL, body and headers (in any order).
 std::string dedup_by_content(const core::Message& message);
 

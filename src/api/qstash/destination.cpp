@@ -1,6 +1,7 @@
 #include "api/qstash/destination.h"
 
 #include <optional>
+#include <utility>
 
 #include "api/text.h"
 #include "edge/http/message.h"
@@ -66,25 +67,69 @@ void repair_slashes(std::string& url) {
   }
 }
 
+bool is_escaped_url(std::string_view text) {
+  return starts_with_ignoring_case(text, "http%3a") || starts_with_ignoring_case(text, "https%3a");
+}
+
+std::unexpected<Error> nothing_given() {
+  return fail(ErrorKind::invalid_argument, "a non-empty destination must be provided");
+}
+std::unexpected<Error> broken_escapes() {
+  return fail(ErrorKind::invalid_argument,
+              "invalid destination url: its percent-encoding is broken");
+}
+std::unexpected<Error> neither_url_nor_name(std::string_view text) {
+  if (starts_with_ignoring_case(text, "api/")) {
+    return fail(ErrorKind::invalid_argument,
+                "invalid destination url: the APIs of the hosted service (api/llm and others) are "
+                "out of scope here; publish to the URL of the provider instead");
+  }
+  return fail(ErrorKind::invalid_argument,
+              "invalid destination url: endpoint has invalid scheme, add http:// or https://");
+}
+
 }  // namespace
+
+Result<Destination> parse_given_destination(std::string_view text) {
+  Destination found;
+  found.url = text;
+  if (text.empty()) {
+    return nothing_given();
+  }
+  if (is_escaped_url(text)) {
+    std::optional<std::string> once = http::percent_decode(text);
+    if (!once) {
+      return broken_escapes();
+    }
+    found.url = std::move(*once);
+  }
+  repair_slashes(found.url);
+  if (!is_url(found.url)) {
+    const std::string_view name = text.substr(0, text.find('?'));
+    if (!valid_name(name)) {
+      return neither_url_nor_name(text);
+    }
+    found.url.clear();
+    found.topic = name;
+  }
+  return found;
+}
 
 Result<Destination> parse_destination(std::string_view rest) {
   Destination found;
   const std::size_t mark = rest.find('?');
   std::string_view target = rest.substr(0, mark);
   if (target.empty()) {
-    return fail(ErrorKind::invalid_argument, "a non-empty destination must be provided");
+    return nothing_given();
   }
 
   std::string unescaped;
   std::string escaped_query;
   bool has_escaped_query = false;
-  if (starts_with_ignoring_case(target, "http%3a") ||
-      starts_with_ignoring_case(target, "https%3a")) {
+  if (is_escaped_url(target)) {
     std::optional<std::string> once = http::percent_decode(target);
     if (!once) {
-      return fail(ErrorKind::invalid_argument,
-                  "invalid destination url: its percent-encoding is broken");
+      return broken_escapes();
     }
     unescaped = std::move(*once);
     // The token must not reach the destination by this way either.
@@ -101,11 +146,15 @@ Result<Destination> parse_destination(std::string_view rest) {
   found.url = target;
   repair_slashes(found.url);
   if (!is_url(found.url)) {
-    if (valid_name(target)) {
-      return fail(ErrorKind::not_found, "topic " + std::string(target) + " not found");
+    if (!valid_name(target)) {
+      return neither_url_nor_name(target);
     }
-    return fail(ErrorKind::invalid_argument,
-                "invalid destination url: endpoint has invalid scheme, add http:// or https://");
+    found.topic = target;
+    found.url.clear();
+    if (mark != std::string_view::npos) {
+      without_our_parameters(rest.substr(mark + 1), found.options);
+    }
+    return found;
   }
   if (has_escaped_query && !escaped_query.empty()) {
     found.url += '?';

@@ -2,10 +2,10 @@
 #include <algorithm>
 
 #include "api/gather.h"
+#include "api/qstash/dlq_overrides.h"
 #include "api/qstash/dlq_select.h"
 #include "api/qstash/errors.h"
 #include "api/qstash/handlers.h"
-#include "api/qstash/publish_options.h"
 #include "api/qstash/view.h"
 #include "api/reply.h"
 
@@ -62,48 +62,52 @@ http::Response partly_done(const Error& error, const std::vector<core::Reply>& r
                             " entries were handled; ask again for the rest: " + error.message});
 }
 
-/// Stored options are used as they are: a call that wants others is refused, not misunderstood.
-bool has_overrides(const http::Request& request) {
-  return std::ranges::any_of(request.fields,
-                             [](const http::Field& field) { return is_option_header(field.name); });
-}
-http::Response overrides_refused() {
-  return error_response(
-      400,
-      "option headers cannot change a dead letter on its retry yet; send the retry without them");
+/// A delay is refused for messages of queues, before the first entry is touched: all or none.
+Result<void> check_delay(const Services& services, const DeadLetterChanges& changes,
+                         const std::vector<core::DeadLetterKey>& keys) {
+  const bool delayed =
+      changes != nullptr && (changes->delay > Millis{0} || changes->not_before > services.now());
+  if (!delayed) {
+    return {};
+  }
+  const std::shared_ptr<core::Reader> view = services.submitter.durable_view();
+  for (const core::DeadLetterKey& key : keys) {
+    const auto message = view->message(key.seq);
+    if (message != nullptr && !message->queue.empty()) {
+      return fail(ErrorKind::invalid_argument,
+                  "dead letter " + dead_letter_id(key) + " is of queue " + message->queue +
+                      ": a message in a queue cannot be delayed; nothing was retried");
+    }
+  }
+  return {};
 }
 
 /// A command about the one entry that the path names; `done` makes the answer to its success.
-template <class Command>
-void command_one(Call& call, http::Response (*done)(const core::Reply&)) {
+template <class Make>
+void command_one(Call& call, Make make, http::Response (*done)(const core::Reply&)) {
   const std::optional<core::DeadLetterKey> key = parse_dead_letter_id(call.tenant->id, call.param);
   if (!key) {
     call.answer(error_response(404, "dead letter " + call.param + " not found"));
     return;
   }
-  call.batcher.submit(Command{call.tenant->id, *key},
+  call.batcher.submit(make(*key),
                       [done, answer = std::move(call.answer)](core::Reply reply) mutable {
                         answer(reply ? done(reply) : error_response(reply.error()));
                       });
 }
 
 /// The same about every entry that the query selects.
-template <class Command>
-void command_many(const Services& services, Call& call, bool all_must_exist,
+template <class Make>
+void command_many(Call& call, const Selected& selected, Make make,
                   http::Response (*done)(const std::vector<core::Reply>&,
                                          const std::optional<std::string>& cursor)) {
-  const Result<Selected> selected = select(services, call, all_must_exist);
-  if (!selected) {
-    call.answer(error_response(selected.error()));
-    return;
-  }
   std::vector<core::Command> commands;
-  for (const core::DeadLetterKey& key : selected->keys) {
-    commands.emplace_back(Command{call.tenant->id, key});
+  for (const core::DeadLetterKey& key : selected.keys) {
+    commands.emplace_back(make(key));
   }
   submit_all(call.batcher, std::move(commands),
              [done, answer = std::move(call.answer),
-              cursor = selected->cursor](const std::vector<core::Reply>& replies) mutable {
+              cursor = selected.cursor](const std::vector<core::Reply>& replies) mutable {
                const Error* const failure = first_failure(replies);
                answer(failure != nullptr ? partly_done(*failure, replies) : done(replies, cursor));
              });
@@ -163,29 +167,59 @@ http::Response retried_many(const std::vector<core::Reply>& replies,
 }  // namespace
 
 void delete_dead_letter(const Services& /*services*/, Call& call) {
-  command_one<core::DeleteDeadLetterCommand>(call, deleted_one);
+  const auto make = [tenant = call.tenant->id](const core::DeadLetterKey& key) {
+    return core::DeleteDeadLetterCommand{tenant, key};
+  };
+  command_one(call, make, deleted_one);
 }
 
 /// Ids that are not there are skipped.
 void delete_dead_letters(const Services& services, Call& call) {
-  command_many<core::DeleteDeadLetterCommand>(services, call, false, deleted_many);
-}
-
-void retry_dead_letter(const Services& /*services*/, Call& call) {
-  if (has_overrides(call.request)) {
-    call.answer(overrides_refused());
+  const Result<Selected> selected = select(services, call, false);
+  if (!selected) {
+    call.answer(error_response(selected.error()));
     return;
   }
-  command_one<core::RetryDeadLetter>(call, retried_one);
+  const auto make = [tenant = call.tenant->id](const core::DeadLetterKey& key) {
+    return core::DeleteDeadLetterCommand{tenant, key};
+  };
+  command_many(call, *selected, make, deleted_many);
 }
 
-/// One id that is not there: nothing is retried.
+void retry_dead_letter(const Services& services, Call& call) {
+  const Result<DeadLetterChanges> changes =
+      read_overrides(services.options, services.now(), call.tenant->id, call.request.fields);
+  if (!changes) {
+    call.answer(error_response(changes.error()));
+    return;
+  }
+  const auto make = [tenant = call.tenant->id, &changes](const core::DeadLetterKey& key) {
+    return core::RetryDeadLetter{tenant, key, *changes};
+  };
+  command_one(call, make, retried_one);
+}
+
+/// One id that is not there, or that the options of the call do not suit: nothing is retried.
 void retry_dead_letters(const Services& services, Call& call) {
-  if (has_overrides(call.request)) {
-    call.answer(overrides_refused());
+  const Result<Selected> selected = select(services, call, true);
+  if (!selected) {
+    call.answer(error_response(selected.error()));
     return;
   }
-  command_many<core::RetryDeadLetter>(services, call, true, retried_many);
+  const Result<DeadLetterChanges> changes =
+      read_overrides(services.options, services.now(), call.tenant->id, call.request.fields);
+  if (!changes) {
+    call.answer(error_response(changes.error()));
+    return;
+  }
+  if (const auto suits = check_delay(services, *changes, selected->keys); !suits) {
+    call.answer(error_response(suits.error()));
+    return;
+  }
+  const auto make = [tenant = call.tenant->id, &changes](const core::DeadLetterKey& key) {
+    return core::RetryDeadLetter{tenant, key, *changes};
+  };
+  command_many(call, *selected, make, retried_many);
 }
 
 }  // namespace hk::api::qstash

@@ -16,6 +16,8 @@ constexpr std::array<std::string_view, 18> known_parameters = {
     "dlqIds",         "count",    "cursor",    "order",          "trimBody",   "dlqId",
 };
 
+constexpr std::array<std::string_view, 2> id_parameters = {"dlqIds", "dlqId"};
+
 constexpr std::size_t scan_step = 100;
 
 /// Where the scan begins: behind the cursor, or at the edge of the asked-for dates.
@@ -96,7 +98,7 @@ Result<DeadLetterQuery> read_dead_letter_query(const Call& call, bool with_json_
     return std::unexpected(parameters.error());
   }
   if (with_json_body) {
-    if (const Result<void> added = parameters->add_json(call.request.body); !added) {
+    if (const Result<void> added = parameters->add_json(call.request.body, id_parameters); !added) {
       return std::unexpected(added.error());
     }
   }

@@ -96,6 +96,7 @@ void write_event(JsonWriter& json, const HistoryEntry& event, const Story& story
     json.field("retryDelayExpr", expression->text);
     json.field("retryDelayExpression", expression->text);
   }
+  write_callback_fields(json, message, redaction, "Headers");
   write_common_fields(json, message, flows);
   json.end_object();
 }

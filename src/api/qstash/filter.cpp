@@ -84,7 +84,8 @@ Result<Moment> read_date(const Parameters& parameters, std::string_view name, Mo
 }  // namespace
 
 bool Filter::matches(const core::Message& message) const {
-  if (matches_nothing || !accepts(urls, message.url) || !accepts(queues, message.queue) ||
+  if (!accepts(urls, message.url) || !accepts(queues, message.queue) ||
+      !accepts(topics, message.topic) || !accepts(schedules, message.schedule) ||
       !accepts(flow_keys, message.flow_key) || !accepts(caller_ips, message.caller_ip) ||
       !accepts(paths, path_of(message.url)) || !host_matches(hosts, message)) {
     return false;
@@ -98,6 +99,7 @@ Result<Filter> read_filter(const Parameters& parameters) {
   Filter filter;
   filter.urls = split_urls(parameters.whole("url"));
   filter.queues = parameters.all("queueName");
+  filter.topics = parameters.all("topicName");
   filter.labels = parameters.all("label");
   filter.flow_keys = parameters.all("flowControlKey");
   for (std::string& key : parameters.whole("flowControlKey")) {
@@ -109,8 +111,7 @@ Result<Filter> read_filter(const Parameters& parameters) {
   }
   filter.hosts = parameters.all("host");
   filter.paths = parameters.all("path");
-  filter.matches_nothing =
-      !parameters.whole("topicName").empty() || !parameters.whole("scheduleId").empty();
+  filter.schedules = parameters.all("scheduleId");
   const Result<Moment> from = read_date(parameters, "fromDate", Moment{});
   if (!from) {
     return std::unexpected(from.error());

@@ -1,5 +1,6 @@
-/// The filters that dead letters and events share (§10.3 of the wire specification): several values
-/// of one parameter are OR-ed, different parameters AND-ed, none means all. Pure, any thread.
+/// The filters that messages, dead letters and events share (§10.3 of the wire specification):
+/// several values of one parameter are OR-ed, different parameters AND-ed, none means all. Pure,
+/// any thread.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +18,13 @@ namespace hk::api::qstash {
 struct Filter {
   std::vector<std::string> urls{};
   std::vector<std::string> queues{};
+  std::vector<std::string> topics{};
   std::vector<std::string> labels{};
   std::vector<std::string> flow_keys{};
   std::vector<std::string> caller_ips{};
   std::vector<std::string> hosts{};
   std::vector<std::string> paths{};
-  /// Asked for a URL group or a schedule: no message has one, so none matches.
-  bool matches_nothing = false;
+  std::vector<std::string> schedules{};
   Moment from{};
   Moment to{never};
 

@@ -31,6 +31,7 @@ constexpr std::array<std::string_view, option_count> option_names = {
     "Cron",
     "Header-Forward",
     "Queue-Name",
+    "Schedule-Id",
 };
 
 /// `suffix` is what follows "Upstash-". Few names share a length, so at most three are compared.
@@ -41,6 +42,17 @@ Option option_of(std::string_view suffix) {
     }
   }
   return Option::none;
+}
+
+/// Which section an option is of; its prefix is taken off. `suffix` is what follows "Upstash-".
+Section& section_of(Given& given, std::string_view& suffix) {
+  for (Section* const section : {&given.callback, &given.failure_callback}) {
+    if (starts_with_ignoring_case(suffix, section->prefix)) {
+      suffix.remove_prefix(section->prefix.size());
+      return *section;
+    }
+  }
+  return given;
 }
 
 /// Of one connection, or answered by us: never passed on by Upstash-Header-Forward.
@@ -67,12 +79,27 @@ bool stays_here(std::string_view name) {
                              [&](std::string_view one) { return equals_ignoring_case(one, name); });
 }
 
+/// Framing and connection control of the publisher's own request: `headers: request.headers` sends
+/// them along. They mean nothing to the destination, so they are left out instead of refused.
+bool of_the_connection(std::string_view name) {
+  constexpr std::array<std::string_view, 10> names = {
+      "host", "connection", "content-length", "transfer-encoding", "keep-alive",
+      "te",   "expect",     "upgrade",        "trailer",           "proxy-connection",
+  };
+  return std::ranges::any_of(names,
+                             [&](std::string_view one) { return equals_ignoring_case(one, name); });
+}
+
 }  // namespace
 
+std::unexpected<Error> Section::refused(Option option, std::string_view why) const {
+  return fail(ErrorKind::invalid_argument,
+              "Upstash-" + std::string(prefix) +
+                  std::string(option_names[std::to_underlying(option)]) + ": " + std::string(why));
+}
+
 std::unexpected<Error> refused(Option option, std::string_view why) {
-  return fail(
-      ErrorKind::invalid_argument,
-      "Upstash-" + std::string(option_names[std::to_underlying(option)]) + ": " + std::string(why));
+  return Section{}.refused(option, why);
 }
 
 Result<void> collect_fields(std::vector<http::Field>& fields, Given& given) {
@@ -83,19 +110,22 @@ Result<void> collect_fields(std::vector<http::Field>& fields, Given& given) {
         if (!starts_with_ignoring_case(field.name, prefix)) {
           break;
         }
-        const std::string_view suffix = std::string_view(field.name).substr(prefix.size());
+        std::string_view suffix = std::string_view(field.name).substr(prefix.size());
+        Section& section = section_of(given, suffix);
         if (starts_with_ignoring_case(suffix, forward_prefix)) {
-          given.forwards.push_back(
-              {std::string(suffix.substr(forward_prefix.size())), std::move(field.value)});
+          const std::string_view name = suffix.substr(forward_prefix.size());
+          if (!of_the_connection(name)) {
+            section.forwards.push_back({std::string(name), std::move(field.value)});
+          }
           break;
         }
         const Option option = option_of(suffix);
         if (option == Option::none) {
           break;
         }
-        std::string*& slot = given.values[std::to_underlying(option)];
+        std::string*& slot = section.values[std::to_underlying(option)];
         if (slot != nullptr) {
-          return refused(option, "the header is there twice; send it once");
+          return section.refused(option, "the header is there twice; send it once");
         }
         slot = &field.value;
         break;
@@ -113,22 +143,29 @@ Result<void> collect_fields(std::vector<http::Field>& fields, Given& given) {
 }
 
 void collect_query(QueryOptions& query, Given& given) {
-  const std::size_t from_headers = given.forwards.size();
+  // What the headers forward; the same name in the query does not come on top of it.
+  const std::array<std::size_t, 3> from_headers = {given.forwards.size(),
+                                                   given.callback.forwards.size(),
+                                                   given.failure_callback.forwards.size()};
   for (auto& [name, value] : query) {
-    if (name.starts_with(forward_prefix)) {
-      const std::string_view forwarded = std::string_view(name).substr(forward_prefix.size());
+    std::string_view suffix = name;
+    Section& section = section_of(given, suffix);
+    if (suffix.starts_with(forward_prefix)) {
+      const std::string_view forwarded = suffix.substr(forward_prefix.size());
+      const std::size_t count = &section == &given.callback           ? from_headers[1]
+                                : &section == &given.failure_callback ? from_headers[2]
+                                                                      : from_headers[0];
       const bool in_headers = std::any_of(
-          given.forwards.begin(),
-          given.forwards.begin() + static_cast<std::ptrdiff_t>(from_headers),
+          section.forwards.begin(), section.forwards.begin() + static_cast<std::ptrdiff_t>(count),
           [&](const core::Header& one) { return equals_ignoring_case(one.name, forwarded); });
-      if (!in_headers) {
-        given.forwards.push_back({std::string(forwarded), std::move(value)});
+      if (!in_headers && !of_the_connection(forwarded)) {
+        section.forwards.push_back({std::string(forwarded), std::move(value)});
       }
       continue;
     }
-    const Option option = option_of(name);
-    if (option != Option::none && given[option] == nullptr) {
-      given.values[std::to_underlying(option)] = &value;
+    const Option option = option_of(suffix);
+    if (option != Option::none && section[option] == nullptr) {
+      section.values[std::to_underlying(option)] = &value;
     }
   }
 }
@@ -157,7 +194,9 @@ bool is_option_header(std::string_view name) {
   if (!starts_with_ignoring_case(name, prefix)) {
     return false;
   }
-  const std::string_view suffix = name.substr(prefix.size());
+  std::string_view suffix = name.substr(prefix.size());
+  Given given;
+  section_of(given, suffix);
   return starts_with_ignoring_case(suffix, forward_prefix) || option_of(suffix) != Option::none;
 }
 

@@ -35,19 +35,30 @@ enum class Option : std::uint8_t {
   cron,
   header_forward,
   queue_name,
+  schedule_id,
   none,
 };
 constexpr std::size_t option_count = std::to_underlying(Option::none);
 
-/// Everything found, before it is understood: the values stay in the request until they are taken.
-struct Given {
+/// The options of the message itself, or of one of its callbacks. The values stay in the request
+/// until they are taken.
+struct Section {
+  std::string_view prefix{};  ///< of its names: "", "Callback-" or "Failure-Callback-"
   std::array<std::string*, option_count> values{};
-  std::string* content_type = nullptr;
   std::vector<core::Header> forwards{};
 
   [[nodiscard]] std::string* operator[](Option option) const {
     return values[std::to_underlying(option)];
   }
+  /// "Upstash-<Option>: <why>".
+  [[nodiscard]] std::unexpected<Error> refused(Option option, std::string_view why) const;
+};
+
+/// Everything found, before it is understood.
+struct Given : Section {
+  std::string* content_type = nullptr;
+  Section callback{.prefix = "Callback-"};
+  Section failure_callback{.prefix = "Failure-Callback-"};
 };
 
 /// One pass over the request's fields. invalid_argument: an option is there twice.

@@ -1,17 +1,68 @@
-// GET /v2/keys: what receivers verify signatures with.
+// GET /v2/keys and POST /v2/keys/rotate: what receivers verify signatures with.
 #include "api/json.h"
+#include "api/qstash/errors.h"
 #include "api/qstash/handlers.h"
+#include "api/tenant_change.h"
+#include "observe/log.h"
+#include "security/credentials.h"
 
 namespace hk::api::qstash {
 
-void get_keys(const Services& /*services*/, Call& call) {
+namespace {
+
+http::Response keys_response(const Secret& current, const Secret& next) {
   http::Response response;
   JsonWriter json(response.body);
   json.begin_object();
-  json.field("current", call.tenant->current_key.reveal());
-  json.field("next", call.tenant->next_key.reveal());
+  json.field("current", current.reveal());
+  json.field("next", next.reveal());
   json.end_object();
-  call.answer(std::move(response));
+  return response;
+}
+
+}  // namespace
+
+void get_keys(const Services& /*services*/, Call& call) {
+  call.answer(keys_response(call.tenant->current_key, call.tenant->next_key));
+}
+
+/// The next key becomes the current one, which receivers hold already; a new next one is made.
+void rotate_keys(const Services& services, Call& call) {
+  if (services.options.settings_keys && call.tenant->name == services.options.settings_tenant) {
+    call.answer(error_response(
+        409,
+        "the signing keys of this tenant come from the server's settings (or --dev), and its next "
+        "start would bring them back: change them there, or start without them and rotate"));
+    return;
+  }
+  Result<TenantChange> change = TenantChange::begin();
+  if (!change) {
+    call.answer(error_response(change.error()));
+    return;
+  }
+  const core::TenantId id = call.tenant->id;
+  // Read now: what the request was let in with may be older than the last change.
+  const auto entry = services.tenants.find(id);
+  std::optional<core::Tenant> stored = find_tenant(*services.submitter.durable_view(), id);
+  if (!entry || !stored) {
+    call.answer(error_response(404, "no such tenant"));
+    return;
+  }
+  Secret current = entry->next_key;
+  Secret next = security::make_signing_key();
+  core::UpsertTenant command{services.tenants.with_keys(std::move(*stored), current, next)};
+  call.batcher.submit(
+      std::move(command),
+      [change = std::move(*change), answer = std::move(call.answer), current = std::move(current),
+       next = std::move(next), name = entry->name](core::Reply reply) mutable {
+        change.end();
+        if (!reply) {
+          answer(error_response(reply.error()));
+          return;
+        }
+        observe::log(observe::Level::info, "tenant.keys_rotated", {{"tenant", name}});
+        answer(keys_response(current, next));
+      });
 }
 
 }  // namespace hk::api::qstash

@@ -1,12 +1,16 @@
-// POST /v2/publish/{destination} and POST /v2/enqueue/{queue}/{destination}. The checks run in the
-// order written here, and nothing is submitted before all of them have passed.
+// POST /v2/publish/{destination}, POST /v2/enqueue/{queue}/{destination} and, as they share all of
+// it, POST /v2/schedules/{destination}. The checks run in the order written here, and nothing is
+// submitted before all of them have passed.
+#include "api/qstash/publish.h"
+
+#include <algorithm>
 #include <utility>
 
 #include "api/json.h"
-#include "api/qstash/destination.h"
 #include "api/qstash/errors.h"
 #include "api/qstash/handlers.h"
 #include "api/qstash/publish_options.h"
+#include "api/qstash/schedules.h"
 #include "api/reply.h"
 #include "api/text.h"
 #include "observe/metrics.h"
@@ -42,68 +46,67 @@ core::Trace read_trace(const http::Request& request, Rng& rng) {
   return trace;
 }
 
-Result<core::Publish> read_publish(const Services& services, Call& call, std::string queue) {
-  Result<Destination> destination = parse_destination(call.rest);
-  if (!destination) {
-    return std::unexpected(std::move(destination.error()));
-  }
-  Result<std::string> host = services.options.check_destination(destination->url);
-  if (!host) {
-    return std::unexpected(std::move(host.error()));
-  }
-
-  core::Publish command;
-  command.message = std::make_unique<core::Message>();
-  core::Message& message = *command.message;
-  message.tenant = call.tenant->id;
-  message.queue = std::move(queue);
-  message.url = std::move(destination->url);
-  message.host = std::move(*host);
-  message.body = std::move(call.request.body);
-  message.trace = read_trace(call.request, call.batcher.rng());
-  message.caller_ip = std::move(call.request.peer);
-  Result<void> read = read_publish_options(services.options, services.now(), call.request.fields,
-                                           std::move(destination->options), command);
-  if (!read) {
-    return std::unexpected(std::move(read.error()));
-  }
-  command.dedup_window = services.options.dedup_window;
-  return command;
-}
-
-http::Response accepted(const core::Published& published, std::string_view url_json,
-                        const std::string& durability) {
+http::Response answered(int status, const std::string& durability) {
   http::Response response;
-  response.status = published.deduplicated ? 202 : 201;
-  response.body.reserve(80 + url_json.size());
-  response.body += "{\"messageId\":\"";
-  response.body += core::to_text(published.id);
-  response.body += "\",\"url\":";
-  response.body += url_json;
-  response.body += published.deduplicated ? ",\"deduplicated\":true}" : "}";
+  response.status = status;
   response.fields.push_back({"Hikyaku-Durability", durability});
   return response;
 }
 
-void accept(const Services& services, Call& call, std::string queue) {
-  if (services.options.refuse_publishes) {
-    if (const std::optional<std::string> why = services.options.refuse_publishes()) {
-      services.metrics.publish_refused("closed");
-      call.answer(error_response(Error{ErrorKind::unavailable, *why}));
-      return;
-    }
+http::Response accepted(const core::Published& published, std::string_view url_json,
+                        const std::string& durability) {
+  http::Response response = answered(published.deduplicated ? 202 : 201, durability);
+  append_published(response.body, published, url_json);
+  return response;
+}
+
+http::Response accepted(const core::FannedOut& all, const std::string& durability) {
+  const bool nothing_new = std::ranges::all_of(
+      all.messages, [](const core::FannedOut::One& one) { return one.published.deduplicated; });
+  http::Response response = answered(nothing_new ? 202 : 201, durability);
+  append_fanned_out(response.body, all);
+  return response;
+}
+
+enum class Kind : std::uint8_t { publish, enqueue, schedule };
+
+void accept(const Services& services, Call& call, Kind kind, std::string queue = {}) {
+  if (refused_for_now(services, call)) {
+    return;
   }
   if (call.request.body.size() > services.options.body_bytes_max) {
     services.metrics.publish_refused("too_large");
-    call.answer(error_response(
-        413,
-        "the body is larger than " + std::to_string(services.options.body_bytes_max) + " bytes"));
+    call.answer(error_response(413, body_too_large(services).message));
     return;
   }
-  Result<core::Publish> command = read_publish(services, call, std::move(queue));
-  if (!command) {
+  const auto refuse = [&](const Error& error) {
     services.metrics.publish_refused("invalid");
-    call.answer(error_response(command.error()));
+    call.answer(error_response(error));
+  };
+  Result<Destination> destination = parse_destination(call.rest);
+  if (!destination) {
+    refuse(destination.error());
+    return;
+  }
+  CronOptions schedule;
+  GroupDefaults defaults(services.submitter, call.tenant->id);
+  Result<core::Publish> command =
+      read_publish(services, call, defaults,
+                   {.destination = std::move(*destination),
+                    .queue = std::move(queue),
+                    .fields = call.request.fields,
+                    .body = std::move(call.request.body),
+                    .cron = kind == Kind::enqueue ? nullptr : &schedule});
+  if (command && kind == Kind::schedule && !schedule.cron) {
+    command = fail(ErrorKind::invalid_argument,
+                   "Upstash-Cron: a schedule needs it; write for example */5 * * * *");
+  }
+  if (!command) {
+    refuse(command.error());
+    return;
+  }
+  if (schedule.cron) {
+    submit_schedule(services, call, std::move(*command), std::move(schedule));
     return;
   }
 
@@ -117,6 +120,11 @@ void accept(const Services& services, Call& call, std::string queue) {
       answer(error_response(reply.error()));
       return;
     }
+    if (const auto* all = std::get_if<core::FannedOut>(&*reply)) {
+      count_published(services, *all);
+      answer(accepted(*all, services.options.durability));
+      return;
+    }
     const auto& published = answer_of<core::Published>(reply);
     services.metrics.published(published.deduplicated);
     answer(accepted(published, url, services.options.durability));
@@ -125,15 +133,101 @@ void accept(const Services& services, Call& call, std::string queue) {
 
 }  // namespace
 
-void publish(const Services& services, Call& call) { accept(services, call, {}); }
+Result<core::Publish> read_publish(const Services& services, Call& call, GroupDefaults& defaults,
+                                   PublishParts parts) {
+  Destination& destination = parts.destination;
+  core::Publish command;
+  command.message = std::make_unique<core::Message>();
+  core::Message& message = *command.message;
+  message.tenant = call.tenant->id;
+  message.trace = read_trace(call.request, call.batcher.rng());
+  if (destination.topic.empty()) {
+    Result<std::string> host = services.options.check_destination(destination.url);
+    if (!host) {
+      return std::unexpected(std::move(host.error()));
+    }
+    message.url = std::move(destination.url);
+    message.host = std::move(*host);
+  } else {
+    defaults.add_to(parts.fields, destination.options, destination.topic);
+    message.topic = std::move(destination.topic);
+  }
+  message.queue = std::move(parts.queue);
+  message.body = std::move(parts.body);
+  message.caller_ip = call.request.peer;
+  Result<void> read = read_publish_options(services.options, services.now(), parts.fields,
+                                           std::move(destination.options), command, parts.cron);
+  if (!read) {
+    return std::unexpected(std::move(read.error()));
+  }
+  command.dedup_window = services.options.dedup_window;
+  return command;
+}
+
+Error invalid_queue_name() {
+  return {ErrorKind::invalid_argument,
+          "invalid queue name: letters, digits, '.', '_' and '-' only, at least one of them"};
+}
+
+Error body_too_large(const Services& services) {
+  return {ErrorKind::invalid_argument,
+          "the body is larger than " + std::to_string(services.options.body_bytes_max) + " bytes"};
+}
+
+bool refused_for_now(const Services& services, Call& call) {
+  if (!services.options.refuse_publishes) {
+    return false;
+  }
+  const std::optional<std::string> why = services.options.refuse_publishes();
+  if (why) {
+    services.metrics.publish_refused("closed");
+    call.answer(error_response(Error{ErrorKind::unavailable, *why}));
+  }
+  return why.has_value();
+}
+
+void append_published(std::string& out, const core::Published& published,
+                      std::string_view url_json) {
+  out.reserve(out.size() + 80 + url_json.size());
+  out += "{\"messageId\":\"";
+  out += core::to_text(published.id);
+  out += "\",\"url\":";
+  out += url_json;
+  out += published.deduplicated ? ",\"deduplicated\":true}" : "}";
+}
+
+void append_fanned_out(std::string& out, const core::FannedOut& all) {
+  out += '[';
+  std::string url_json;
+  for (const core::FannedOut::One& one : all.messages) {
+    if (&one != &all.messages.front()) {
+      out += ',';
+    }
+    url_json.clear();
+    append_json_string(url_json, one.url);
+    append_published(out, one.published, url_json);
+  }
+  out += ']';
+}
+
+void count_published(const Services& services, const core::FannedOut& all) {
+  for (const core::FannedOut::One& one : all.messages) {
+    services.metrics.published(one.published.deduplicated);
+  }
+}
+
+void publish(const Services& services, Call& call) { accept(services, call, Kind::publish); }
+
+void create_schedule(const Services& services, Call& call) {
+  accept(services, call, Kind::schedule);
+}
 
 void enqueue(const Services& services, Call& call) {
   if (!valid_name(call.param)) {
-    call.answer(error_response(
-        400, "invalid queue name: letters, digits, '.', '_' and '-' only, at least one of them"));
+    call.answer(error_response(invalid_queue_name()));
     return;
   }
-  accept(services, call, std::move(call.param));
+  accept(services, call, Kind::enqueue, std::move(call.param));
 }
 
 }  // namespace hk::api::qstash

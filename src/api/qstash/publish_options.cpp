@@ -5,8 +5,8 @@
 
 #include "api/qstash/dedup.h"
 #include "api/qstash/given_options.h"
+#include "api/qstash/section_options.h"
 #include "api/text.h"
-#include "core/retry/expression.h"
 
 namespace hk::api::qstash {
 
@@ -25,42 +25,10 @@ Result<void> read_headers(const Options& options, Given& given, core::Message& m
   if (given.content_type != nullptr && !replaced) {
     message.headers.push_back({"Content-Type", std::move(*given.content_type)});
   }
-  std::ranges::move(given.forwards, std::back_inserter(message.headers));
-
-  if (message.headers.size() > options.forward_fields_max) {
-    return fail(ErrorKind::invalid_argument, "too many forwarded headers: at most " +
-                                                 std::to_string(options.forward_fields_max));
-  }
-  std::size_t bytes = 0;
-  for (const core::Header& header : message.headers) {
-    bytes += header.name.size() + header.value.size();
-    if (Result<void> allowed = options.check_header(header.name, header.value); !allowed) {
-      return allowed;
-    }
-  }
-  if (bytes > options.forward_bytes_max) {
-    return fail(ErrorKind::invalid_argument, "forwarded headers are too large: at most " +
-                                                 std::to_string(options.forward_bytes_max) +
-                                                 " bytes");
-  }
-  return {};
+  return read_forwards(options, given, message.headers);
 }
 
-Result<void> read_method(const Given& given, core::Message& message) {
-  std::string* const value = given[Option::method];
-  if (value == nullptr) {
-    return {};
-  }
-  for (const std::string_view known : {"POST", "GET", "PUT", "PATCH", "DELETE"}) {
-    if (equals_ignoring_case(*value, known)) {
-      message.method = known;
-      return {};
-    }
-  }
-  return refused(Option::method, "\"" + *value + "\" is none of GET, POST, PUT, PATCH, DELETE");
-}
-
-Result<void> read_times(const Options& options, Moment now, const Given& given,
+Result<void> read_times(const Options& options, Moment now, const Given& given, bool scheduled,
                         core::Publish& command) {
   core::Message& message = *command.message;
   if (std::string* const value = given[Option::delay]) {
@@ -70,7 +38,7 @@ Result<void> read_times(const Options& options, Moment now, const Given& given,
     }
     command.delay = *delay;  // the core counts it from the acceptance
   }
-  if (std::string* const value = given[Option::not_before]) {
+  if (std::string* const value = given[Option::not_before]; value != nullptr && !scheduled) {
     const std::optional<std::uint64_t> seconds = parse_unsigned(*value);
     if (!seconds ||
         *seconds > static_cast<std::uint64_t>((to_ms(now) + duration_max.count()) / 1000)) {
@@ -80,10 +48,10 @@ Result<void> read_times(const Options& options, Moment now, const Given& given,
     command.delay = Millis{0};
   }
   for (const Option option : {Option::not_before, Option::delay}) {
-    if (given[option] == nullptr) {
+    if (given[option] == nullptr || (scheduled && option == Option::not_before)) {
       continue;
     }
-    if (!message.queue.empty()) {
+    if (!message.queue.empty() && !scheduled) {
       return refused(option,
                      "a message in a queue cannot be delayed: its order is that of acceptance");
     }
@@ -92,38 +60,6 @@ Result<void> read_times(const Options& options, Moment now, const Given& given,
       return refused(option, "further away than this server allows (" +
                                  std::to_string(options.delay_max->count() / 1000) + " s)");
     }
-  }
-  return {};
-}
-
-Result<void> read_retries(const Options& options, const Given& given, core::Message& message) {
-  message.retry.retries_max = options.retries_default;
-  if (std::string* const value = given[Option::retries]) {
-    const std::optional<std::uint64_t> retries = parse_unsigned(*value);
-    if (!retries || *retries > options.retries_max) {
-      return refused(Option::retries, "\"" + *value + "\" is not a number from 0 to " +
-                                          std::to_string(options.retries_max));
-    }
-    message.retry.retries_max = static_cast<std::uint32_t>(*retries);
-  }
-  if (std::string* const value = given[Option::retry_delay]) {
-    const auto expression = core::parse_expression(*value);
-    if (!expression) {
-      return refused(Option::retry_delay, expression.error().message);
-    }
-    message.retry.delay = core::ExpressionDelay{std::move(*value)};
-  }
-  message.timeout = options.timeout_default;
-  if (std::string* const value = given[Option::timeout]) {
-    const Result<Millis> timeout = parse_duration(*value);
-    if (!timeout) {
-      return refused(Option::timeout, timeout.error().message);
-    }
-    if (*timeout <= Millis{0} || *timeout > options.timeout_max) {
-      return refused(Option::timeout, "it must be more than 0 and at most " +
-                                          std::to_string(options.timeout_max.count() / 1000) + "s");
-    }
-    message.timeout = *timeout;
   }
   return {};
 }
@@ -168,22 +104,31 @@ Result<void> read_dedup(const Given& given, core::Message& message) {
     if (id->empty()) {
       return refused(Option::deduplication_id, "it must not be empty");
     }
-    message.dedup_id = dedup_by_id(*id, message.url);
+    message.dedup_id = dedup_by_id(*id);
   } else if (by_content) {
     message.dedup_id = dedup_by_content(message);
   }
   return {};
 }
 
-Result<void> refuse_unsupported(const Given& given) {
-  for (const Option option : {Option::callback, Option::failure_callback}) {
-    if (given[option] != nullptr) {
-      return refused(option, "callbacks are not supported yet; nothing was accepted");
+Result<void> read_schedule(const Given& given, CronOptions* schedule) {
+  std::string* const cron = given[Option::cron];
+  if (cron == nullptr) {
+    return {};
+  }
+  if (schedule == nullptr) {
+    return refused(Option::cron,
+                   "not here: make a schedule with POST /v2/schedules/{destination} (and "
+                   "Upstash-Queue-Name to enqueue); nothing was accepted");
+  }
+  if (std::string* const id = given[Option::schedule_id]) {
+    if (!valid_name(*id)) {
+      return refused(Option::schedule_id,
+                     "a schedule's id has letters, digits, '.', '_' and '-' only");
     }
+    schedule->id = std::move(*id);
   }
-  if (given[Option::cron] != nullptr) {
-    return refused(Option::cron, "schedules are not supported yet; nothing was accepted");
-  }
+  schedule->cron = std::move(*cron);
   return {};
 }
 
@@ -225,7 +170,7 @@ Result<bool> wants_all_headers(const Given& given) {
 
 Result<void> read_publish_options(const Options& options, Moment now,
                                   std::vector<http::Field>& fields, QueryOptions&& query,
-                                  core::Publish& command) {
+                                  core::Publish& command, CronOptions* schedule) {
   core::Message& message = *command.message;
   Given given;
   if (auto ok = collect_fields(fields, given); !ok) {
@@ -234,9 +179,10 @@ Result<void> read_publish_options(const Options& options, Moment now,
   if (!query.empty()) {
     collect_query(query, given);
   }
-  if (auto ok = refuse_unsupported(given); !ok) {
+  if (auto ok = read_schedule(given, schedule); !ok) {
     return ok;
   }
+  const bool scheduled = given[Option::cron] != nullptr;
   const Result<bool> all_headers = wants_all_headers(given);
   if (!all_headers) {
     return std::unexpected(all_headers.error());
@@ -248,22 +194,28 @@ Result<void> read_publish_options(const Options& options, Moment now,
   if (auto ok = read_headers(options, given, message); !ok) {
     return ok;
   }
-  if (auto ok = read_method(given, message); !ok) {
+  if (auto ok = read_method(given, message.method); !ok) {
     return ok;
   }
   if (auto ok = read_rest(given, message); !ok) {
     return ok;
   }
-  if (auto ok = read_times(options, now, given, command); !ok) {
+  if (auto ok = read_times(options, now, given, scheduled, command); !ok) {
     return ok;
   }
-  if (auto ok = read_retries(options, given, message); !ok) {
+  if (auto ok = read_retry(options, given, options.retries_default, message.retry); !ok) {
+    return ok;
+  }
+  if (auto ok = read_timeout(options, given, message.timeout); !ok) {
+    return ok;
+  }
+  if (auto ok = read_callbacks(options, given, message); !ok) {
     return ok;
   }
   if (auto ok = read_flow(given, message, command.flow); !ok) {
     return ok;
   }
-  return read_dedup(given, message);
+  return scheduled ? Result<void>{} : read_dedup(given, message);
 }
 
 }  // namespace hk::api::qstash

@@ -18,13 +18,20 @@ namespace hk::api::qstash {
 /// Options by query parameter: lower-case names without "upstash-". A header of the same name wins.
 using QueryOptions = std::vector<std::pair<std::string, std::string>>;
 
+/// What makes a schedule of a publish.
+struct CronOptions {
+  std::optional<std::string> cron{};  ///< as given
+  std::string id{};                   ///< "" = to be chosen
+};
+
 /// Fills in what headers and query say: method, headers, retry, timeout, times, labels, dedup,
 /// flow, redaction, queue. REQUIRES: tenant, url and body of command.message are set; its queue if
 /// it is an enqueue. Takes values out of `fields`. invalid_argument names the header at fault and
-/// says what is right.
+/// says what is right. With a cron it is read as a schedule: Upstash-Not-Before and deduplication
+/// are ignored, and a queue may have a delay. Without `schedule` a cron is refused.
 Result<void> read_publish_options(const Options& options, Moment now,
                                   std::vector<http::Field>& fields, QueryOptions&& query,
-                                  core::Publish& command);
+                                  core::Publish& command, CronOptions* schedule = nullptr);
 
 /// Does this header or (without the prefix) query name set an option of a message?
 bool is_option_header(std::string_view name);

@@ -41,41 +41,24 @@ std::string Redaction::body(const std::string& body) const {
 }
 
 const core::FlowKey* FlowLimits::find(core::TenantId tenant, const std::string& key) {
-  if (!keys_) {
-    keys_ = reader_.flow_keys();
+  const auto [at, fresh] = keys_.try_emplace({tenant, key});
+  if (fresh) {
+    at->second = reader_.flow_key(tenant, key);
   }
-  for (const core::FlowKey& one : *keys_) {
-    if (one.tenant == tenant && one.key == key) {
-      return &one;
-    }
-  }
-  return nullptr;
+  return at->second ? &*at->second : nullptr;
 }
 
 void write_header_map(JsonWriter& json, std::string_view name,
                       const std::vector<core::Header>& headers, const Redaction* redaction) {
-  std::vector<std::pair<std::string, std::vector<std::string>>> grouped;
-  for (const core::Header& header : headers) {
-    const std::string canonical = canonical_header_name(header.name);
-    auto place = std::ranges::find(grouped, canonical,
-                                   &std::pair<std::string, std::vector<std::string>>::first);
-    if (place == grouped.end()) {
-      place = grouped.insert(grouped.end(), {canonical, {}});
-    }
-    place->second.push_back(redaction != nullptr ? redaction->header(header.name, header.value)
-                                                 : header.value);
+  if (redaction == nullptr) {
+    core::write_header_map(json, name, headers);
+    return;
   }
-  json.key(name);
-  json.begin_object();
-  for (const auto& [canonical, values] : grouped) {
-    json.key(canonical);
-    json.begin_array();
-    for (const std::string& value : values) {
-      json.string(value);
-    }
-    json.end_array();
+  std::vector<core::Header> shown = headers;
+  for (core::Header& header : shown) {
+    header.value = redaction->header(header.name, header.value);
   }
-  json.end_object();
+  core::write_header_map(json, name, shown);
 }
 
 void write_bytes(JsonWriter& json, std::string_view name, const std::string& bytes) {
@@ -98,6 +81,15 @@ void write_cursor(JsonWriter& json, const std::optional<std::string>& cursor) {
 void write_common_fields(JsonWriter& json, const core::Message& message, FlowLimits& flows) {
   if (!message.queue.empty()) {
     json.field("queueName", message.queue);
+  }
+  if (!message.topic.empty()) {
+    json.field("topicName", message.topic);
+  }
+  if (!message.endpoint.empty()) {
+    json.field("endpointName", message.endpoint);
+  }
+  if (!message.schedule.empty()) {
+    json.field("scheduleId", message.schedule);
   }
   if (!message.labels.empty()) {
     json.field("label", message.labels.front());
@@ -123,6 +115,21 @@ void write_common_fields(JsonWriter& json, const core::Message& message, FlowLim
   json.field("period", std::chrono::ceil<std::chrono::seconds>(period).count());
 }
 
+void write_callback_fields(JsonWriter& json, const core::Message& message,
+                           const Redaction& redaction, std::string_view header) {
+  const auto write = [&](const std::string& name, const std::optional<core::Callback>& callback) {
+    if (!callback) {
+      return;
+    }
+    json.field(name, callback->url);
+    if (!callback->headers.empty()) {
+      write_header_map(json, name + std::string(header), callback->headers, &redaction);
+    }
+  };
+  write("callback", message.callback);
+  write("failureCallback", message.failure_callback);
+}
+
 void write_message_fields(JsonWriter& json, const Story& story, FlowLimits& flows, bool with_body) {
   const core::Message& message = *story.message;
   const Redaction redaction(message);
@@ -139,6 +146,7 @@ void write_message_fields(JsonWriter& json, const Story& story, FlowLimits& flow
   if (const auto* const expression = std::get_if<core::ExpressionDelay>(&message.retry.delay)) {
     json.field("retryDelayExpression", expression->text);
   }
+  write_callback_fields(json, message, redaction, "Header");
   json.field("callerIP", message.caller_ip);
   json.field("callerIp", message.caller_ip);
   write_common_fields(json, message, flows);

@@ -2,9 +2,11 @@
 /// of the wire specification). For reads on I/O threads.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "api/json.h"
@@ -26,7 +28,7 @@ class Redaction {
   std::vector<std::string> names_;
 };
 
-/// The limits of flow keys, read when the first message with a key is shown.
+/// The limits of flow keys, read when the first message with each is shown.
 class FlowLimits {
  public:
   explicit FlowLimits(core::Reader& reader) : reader_(reader) {}
@@ -34,7 +36,7 @@ class FlowLimits {
 
  private:
   core::Reader& reader_;
-  std::optional<std::vector<core::FlowKey>> keys_;
+  std::map<std::pair<core::TenantId, std::string>, std::optional<core::FlowKey>> keys_;
 };
 
 /// "name": {"Canonical-Name": ["value", …], …}; redacted if a redaction is given.
@@ -47,8 +49,14 @@ void write_bytes(JsonWriter& json, std::string_view name, const std::string& byt
 /// "cursor", only if something follows.
 void write_cursor(JsonWriter& json, const std::optional<std::string>& cursor);
 
-/// label, labels, flowControlKey, parallelism, rate, period, queueName: the same in every view.
+/// label, labels, flowControlKey, parallelism, rate, period, queueName, scheduleId: the same in
+/// every view.
 void write_common_fields(JsonWriter& json, const core::Message& message, FlowLimits& flows);
+
+/// callback, failureCallback and their headers, whose names end in "Header" or, in the log,
+/// "Headers".
+void write_callback_fields(JsonWriter& json, const core::Message& message,
+                           const Redaction& redaction, std::string_view header);
 
 /// The fields of GET /v2/messages/{id}, without the braces.
 void write_message_fields(JsonWriter& json, const Story& story, FlowLimits& flows, bool with_body);

@@ -29,10 +29,13 @@ struct Gate {
   std::uint32_t rate = 0;         ///< starts per period; 0 = no limit
   Millis period{1000};
   bool paused = false;
+  bool sweeping = false;  ///< queues: what waited when it was deleted is being cancelled
+  bool orphan = false;    ///< the record behind it is gone: it goes with its last user
 
   std::uint32_t in_use = 0;
   Moment window_start{};
   std::uint32_t window_count = 0;
+  Moment last_use{};  ///< flow keys: the last time that a message came, started or ended
 
   std::size_t users = 0;          ///< lanes, messages and turns that refer to it
   std::list<Lane*> parked{};      ///< first come, first woken
@@ -42,13 +45,16 @@ struct Gate {
   [[nodiscard]] bool rate_free(Moment now) const {
     return rate == 0 || window_count < rate || now >= window_start + period;
   }
-  [[nodiscard]] bool open(Moment now) const { return !paused && slot_free() && rate_free(now); }
+  [[nodiscard]] bool open(Moment now) const {
+    return !paused && !sweeping && slot_free() && rate_free(now);
+  }
 
   /// REQUIRES: open(now), or a message that may pass a paused gate.
   void take(Moment now) {
     HK_ASSERT(slot_free());
     HK_ASSERT(rate_free(now));
     ++in_use;
+    last_use = now;
     if (rate != 0) {
       if (window_count == 0 || now >= window_start + period) {
         window_start = now;  // a window begins with its first start
@@ -58,9 +64,10 @@ struct Gate {
     }
   }
 
-  void give_back() {
+  void give_back(Moment now) {
     HK_ASSERT(in_use > 0);
     --in_use;
+    last_use = now;
   }
 };
 

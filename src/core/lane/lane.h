@@ -7,6 +7,7 @@
 #include <list>
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "core/lane/gate.h"
@@ -14,7 +15,8 @@
 
 namespace hk::core {
 
-/// A message that is in memory: waiting in a window, waiting for its retry with a slot, or leased.
+/// A message that is in memory: waiting in a window, waiting for its retry with a slot, leased, or
+/// final and waiting with its slot for its callbacks.
 struct Live {
   Seq seq{};
   Lane* lane = nullptr;
@@ -27,6 +29,10 @@ struct Live {
   bool started = false;         ///< ordered lanes: holds a slot from its first attempt to its end
   bool leased = false;
   bool cancel_requested = false;
+  bool finished = false;  ///< ordered lanes: final, and holds its slot for its callbacks
+  /// Does it have callbacks, or is it one? Only then its end needs the message itself.
+  enum class Callbacks : std::uint8_t { unknown, none, some };
+  Callbacks callbacks = Callbacks::unknown;
   Fence fence{};         ///< of the lease
   Moment started_at{};   ///< of the lease
   Moment lease_until{};  ///< of the lease
@@ -61,6 +67,7 @@ struct Lane {
   std::map<std::pair<Moment, Seq>, Live*> retrying{};
   std::uint32_t slots_max = 0;  ///< 0: not ordered
   std::uint32_t slots_used = 0;
+  std::set<Seq> held{};  ///< ordered lanes: final ones that keep a slot for their callbacks
 
   std::uint32_t in_flight = 0;
 

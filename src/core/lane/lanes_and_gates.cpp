@@ -74,9 +74,14 @@ Gate& Scheduler::queue_gate(TenantId tenant_id, const std::string& queue) {
   return gate(Gate::Kind::queue, tenant_id, queue);
 }
 
+void Scheduler::forget_gate(Gate& unrecorded) {
+  unrecorded.orphan = true;
+  drop_gate_if_unused(unrecorded);
+}
+
 void Scheduler::drop_gate_if_unused(Gate& unused) {
-  // Flow and queue gates carry settings; only destinations come and go.
-  if (unused.kind != Gate::Kind::destination || unused.users != 0) {
+  // Flow and queue gates carry settings: they stay as long as those are stored.
+  if (unused.users != 0 || (unused.kind != Gate::Kind::destination && !unused.orphan)) {
     return;
   }
   HK_ASSERT(unused.in_use == 0);

@@ -48,7 +48,7 @@ Scheduler::Placed Scheduler::place(Live& live, Moment now) {
     placed.evicted = last->second;
     lane.window.erase(last);
     --waiting_;
-    lane.more = true;
+    set_more(lane, true);
     lane.cursor = std::prev(lane.window.end())->first;
     if (placed.evicted == &live) {
       return {.kept = false, .evicted = nullptr};
@@ -93,9 +93,16 @@ void Scheduler::hold_slot(Live& live) {
   ++live.lane->slots_used;
 }
 
+void Scheduler::hold_for_callbacks(Live& live) {
+  HK_ASSERT(live.lane->ordered() && live.started && !live.leased);
+  live.finished = true;
+  live.lane->held.insert(live.seq);
+}
+
 void Scheduler::finish(Live& live, Moment now) {
   Lane& lane = *live.lane;
   HK_ASSERT(!live.leased);
+  lane.held.erase(live.seq);
   if (live.started) {
     HK_ASSERT(lane.slots_used > 0);
     --lane.slots_used;
@@ -128,8 +135,8 @@ Live* Scheduler::candidate(Lane& lane, Moment now, Moment& wake_at) {
 
 Gate* Scheduler::shut_gate(const Lane& lane, const Live& live, Moment now) const {
   for (Gate* passed : lane.gates) {
-    // What a queue has begun goes on while it is paused.
-    if (passed->kind == Gate::Kind::queue && live.started) {
+    // What a queue has begun goes on while it is paused, but not when it is deleted.
+    if (passed->kind == Gate::Kind::queue && live.started && !passed->sweeping) {
       continue;
     }
     if (!passed->open(now)) {
@@ -351,12 +358,12 @@ void Scheduler::release(Live& live, Moment now) {
   --owner.in_flight;
   --in_flight_;
   for (Gate* passed : lane.gates) {
-    passed->give_back();
+    passed->give_back(now);
     wake_one(*passed, now);
   }
   for (Gate* passed : live.own_gates()) {
     if (passed != nullptr) {
-      passed->give_back();
+      passed->give_back(now);
       wake_one(*passed, now);
     }
   }
@@ -399,6 +406,14 @@ void Scheduler::want_refill(Lane& lane) {
   }
 }
 
+void Scheduler::set_more(Lane& lane, bool more) {
+  if (lane.ordered() && lane.more != more) {
+    std::size_t& deep = lane.tenant->deep_queues;
+    deep = more ? deep + 1 : deep - 1;
+  }
+  lane.more = more;
+}
+
 std::vector<Lane*> Scheduler::take_refills(std::size_t limit) {
   std::vector<Lane*> taken;
   while (!refills_.empty() && taken.size() < limit) {
@@ -410,7 +425,7 @@ std::vector<Lane*> Scheduler::take_refills(std::size_t limit) {
 
 void Scheduler::refilled(Lane& lane, bool more, LanePlace cursor, Moment now) {
   lane.refill_wanted = false;
-  lane.more = more;
+  set_more(lane, more);
   lane.cursor = cursor;
   // A parked lane keeps its place in the line unless it waits for nothing that it has.
   if (lane.where != Lane::Where::parked) {

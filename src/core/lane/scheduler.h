@@ -24,6 +24,7 @@ struct TenantLanes {
   std::size_t deficit = 0;
   std::deque<Lane*> runnable{};
   bool in_round = false;
+  std::size_t deep_queues = 0;  ///< ordered lanes with messages that are only in the index
 };
 
 class Scheduler {
@@ -50,6 +51,10 @@ class Scheduler {
   /// The message is final: its slot is free. REQUIRES: it neither waits nor is leased.
   void finish(Live& live, Moment now);
 
+  /// The message is final, but its callbacks are not: it keeps its slot until finish().
+  /// REQUIRES: an ordered lane; it has a slot and neither waits nor is leased.
+  void hold_for_callbacks(Live& live);
+
   /// A recovered message that was started before: it keeps its slot. REQUIRES: an ordered lane.
   void hold_slot(Live& live);
 
@@ -57,6 +62,8 @@ class Scheduler {
   [[nodiscard]] Lane* find_lane(const LaneKey& key);
   Gate& flow_gate(TenantId tenant, const std::string& key);
   Gate& queue_gate(TenantId tenant, const std::string& queue);
+  /// The record behind it is gone: so is the gate, as soon as nobody uses it.
+  void forget_gate(Gate& gate);
   /// Limits of the gate were changed from outside.
   void gate_changed(Gate& gate, Moment now);
   void set_slots(const LaneKey& key, std::uint32_t slots, Moment now);
@@ -126,6 +133,7 @@ class Scheduler {
   void take(Lane& lane, Live& live, Moment now);
   void forget_if_empty(Lane& lane);
   void check_refill(Lane& lane);
+  static void set_more(Lane& lane, bool more);
 
   const Limits& limits_;
   std::unordered_map<LaneKey, std::unique_ptr<Lane>, KeyHash> lanes_;

@@ -2,8 +2,10 @@
 #include "base/assert.h"
 #include "base/sometimes.h"
 #include "core/machine.h"
+#include "core/message/callback.h"
 
 HK_SOMETIMES_DECLARE(accepted_beyond_the_window)
+HK_SOMETIMES_DECLARE(queue_made_again_while_deleted)
 
 namespace hk::core {
 
@@ -16,6 +18,13 @@ MessageId Machine::accept(std::shared_ptr<Message> message) {
 
   const Seq seq = last_seq_;
   const LaneKey key = lane_of(*message);
+  if (key.ordered()) {
+    ++queue_for(key.tenant, key.queue).lag;
+    dirty_queues_.insert({key.tenant, key.queue});
+  }
+  if (!message->flow_key.empty()) {
+    flow_key_for(message->tenant, message->flow_key);  // it may have been forgotten meanwhile
+  }
   Lane& lane = lane_for(key);
   auto owned = std::make_unique<Live>();
   Live& live = *owned;
@@ -23,9 +32,17 @@ MessageId Machine::accept(std::shared_ptr<Message> message) {
   live.lane = &lane;
   live.not_before = message->not_before;
   live.place = {lane.ordered() ? Moment{} : live.not_before, seq};
+  live.callbacks = callbacks_of(*message);
   live_.emplace(seq, std::move(owned));
   if (lane.ordered()) {
     scheduler_.use_own_gates(live, message->host, message->flow_key);
+  }
+
+  for (Gate* passed : lane.gates) {
+    passed->last_use = batch_.now();
+  }
+  if (live.flow != nullptr) {
+    live.flow->last_use = batch_.now();
   }
 
   Counters& counts = counters(message->tenant);
@@ -65,7 +82,8 @@ void Machine::index(Live& live) {
                     .flow_key = live.flow != nullptr ? live.flow->name : std::string{},
                     .host = live.destination != nullptr ? live.destination->name : std::string{},
                     .started = live.started,
-                    .cancel_requested = live.cancel_requested}});
+                    .cancel_requested = live.cancel_requested,
+                    .finished = live.finished}});
 }
 
 void Machine::unindex(Live& live) {
@@ -88,26 +106,44 @@ Lane& Machine::lane_for(const LaneKey& key) {
   if (!key.ordered()) {
     return scheduler_.lane(key);
   }
-  const Queue& queue = queue_for(key.tenant, key.queue);
-  scheduler_.queue_gate(key.tenant, key.queue).paused = queue.paused;
   Lane& lane = scheduler_.lane(key);
+  const auto queue = queues_.find({key.tenant, key.queue});
   // A group keeps its order by having one slot, whatever the queue's parallelism.
-  lane.slots_max = key.group.empty() ? queue.parallelism : 1;
+  const bool wide = key.group.empty() && queue != queues_.end();
+  lane.slots_max = wide ? queue->second.parallelism : 1;
   return lane;
 }
 
 Queue& Machine::queue_for(TenantId tenant, const std::string& name) {
   const auto [at, fresh] = queues_.try_emplace({tenant, name});
-  if (fresh) {
-    at->second = Queue{.tenant = tenant,
-                       .name = name,
-                       .parallelism = limits_.queue_parallelism_default,
-                       .paused = false,
-                       .created_at = batch_.now(),
-                       .updated_at = batch_.now()};
-    batch_.put(PutQueue{at->second});
+  Queue& queue = at->second;
+  if (!fresh && !queue.deleted) {
+    return queue;
   }
-  return at->second;
+  if (!fresh) {
+    HK_SOMETIMES(queue_made_again_while_deleted);
+  }
+  // What it had before its deletion is still counted, and still being cancelled.
+  queue = Queue{.tenant = tenant,
+                .name = name,
+                .parallelism = limits_.queue_parallelism_default,
+                .paused = false,
+                .created_at = batch_.now(),
+                .updated_at = batch_.now(),
+                .lag = queue.lag,
+                .sweep_up_to = queue.sweep_up_to,
+                .deleted = false};
+  dirty_queues_.insert(at->first);
+  use_queue_settings(queue);
+  return queue;
+}
+
+void Machine::use_queue_settings(const Queue& queue) {
+  Gate& gate = scheduler_.queue_gate(queue.tenant, queue.name);
+  gate.orphan = false;
+  gate.paused = queue.paused;
+  scheduler_.gate_changed(gate, batch_.now());
+  scheduler_.set_slots({queue.tenant, queue.name, {}, {}, {}}, queue.parallelism, batch_.now());
 }
 
 FlowKey& Machine::flow_key_for(TenantId tenant, const std::string& key) {
@@ -115,7 +151,11 @@ FlowKey& Machine::flow_key_for(TenantId tenant, const std::string& key) {
   if (fresh) {
     at->second.tenant = tenant;
     at->second.key = key;
+    Gate& gate = scheduler_.flow_gate(tenant, key);
+    gate.orphan = false;
+    gate.last_use = batch_.now();
     dirty_flow_keys_.insert(at->first);
+    check_flow_key_later(at->first);
   }
   return at->second;
 }

@@ -23,11 +23,15 @@ Reply Machine::decide(const CancelMessage& command) {
     return fail(ErrorKind::not_found,
                 "message " + to_text(command.id) + " is already being cancelled");
   }
+  return Canceled{.running = cancel(seq, lane_of(*message), std::move(state))};
+}
 
-  const TenantId tenant = message->tenant;
+/// True: an attempt of it is on the wire; no other follows. REQUIRES: the state is neither final
+/// nor being cancelled; `lane` is a copy, since the message's own may go with it.
+bool Machine::cancel(Seq seq, const LaneKey& lane, MessageState state) {
   state.cancel_requested = true;
   state.cancel_requested_at = batch_.now();
-  batch_.event(tenant, seq, EventKind::cancel_requested);
+  batch_.event(lane.tenant, seq, EventKind::cancel_requested);
 
   Live* live = find_live(seq);
   if (live != nullptr && live->leased) {
@@ -36,27 +40,26 @@ Reply Machine::decide(const CancelMessage& command) {
     batch_.put_state(seq, std::move(state));
     live->indexed = false;  // written again, with the wish in it
     index(*live);
-    return Canceled{.running = true};
+    return true;
   }
 
   if (live != nullptr) {
     cancel_waiting(*live, std::move(state));
-    return Canceled{.running = false};
+    return false;
   }
 
   // It waits in the index only: beyond its lane's window.
   HK_SOMETIMES(cancel_of_message_beyond_the_window);
-  const LaneKey lane = lane_of(*message);
   batch_.put(DeleteLaneEntry{lane, {lane.ordered() ? Moment{} : state.due, seq}});
-  retire(seq, tenant, state, Status::canceled);
+  retire(seq, lane, state, Status::canceled);
   batch_.put_state(seq, std::move(state));
-  return Canceled{.running = false};
+  return false;
 }
 
 /// Ends a message that is in its lane's window and does not run. REQUIRES: !live.leased.
 void Machine::cancel_waiting(Live& live, MessageState state) {
   unindex(live);
-  retire(live.seq, live.lane->key.tenant, state, Status::canceled);
+  retire(live.seq, live.lane->key, state, Status::canceled);
   batch_.put_state(live.seq, std::move(state));
   scheduler_.remove(live, batch_.now());
   forget(live);

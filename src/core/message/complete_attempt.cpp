@@ -55,12 +55,12 @@ void Machine::end_attempt(Live& live, Attempt attempt, bool delivered, bool give
   state.last = std::move(attempt);
   ++counters(tenant).attempts;
 
+  batch_.event(tenant, seq, delivered ? EventKind::delivered : EventKind::error, state.attempts);
+  tell_of_attempt(live, state);
   if (delivered) {
-    batch_.event(tenant, seq, EventKind::delivered, state.attempts);
     finish(live, std::move(state), Status::succeeded);
     return;
   }
-  batch_.event(tenant, seq, EventKind::error, state.attempts);
   if (live.cancel_requested) {
     HK_SOMETIMES(canceled_while_running);
     finish(live, std::move(state), Status::canceled);
@@ -79,21 +79,33 @@ void Machine::end_attempt(Live& live, Attempt attempt, bool delivered, bool give
   plan_retry(live, *message, std::move(state), delay);
 }
 
-/// The message is final. Its live record is gone afterwards.
+/// The message is final. Its live record is gone afterwards, unless a slot is held for callbacks.
 void Machine::finish(Live& live, MessageState state, Status status) {
   const Seq seq = live.seq;
-  const TenantId tenant = live.lane->key.tenant;
-  unindex(live);
-  retire(seq, tenant, state, status);
+  retire(seq, live.lane->key, state, status);
+  if (status == Status::failed) {
+    tell_of_failure(live, state);
+  }
+  cut_answer(live, state);
+  const bool held = state.callbacks_open > 0;
   batch_.put_state(seq, std::move(state));
+  if (held) {
+    hold_for_callbacks(live);
+    return;
+  }
+  unindex(live);
   scheduler_.finish(live, batch_.now());
   forget(live);
 }
 
-/// What a message's end means for its record, its tenant's counters and its retention.
-void Machine::retire(Seq seq, TenantId tenant, MessageState& state, Status status) {
+/// What a message's end means for its record, its queue, its tenant's counters and its retention.
+void Machine::retire(Seq seq, const LaneKey& lane, MessageState& state, Status status) {
   HK_ASSERT(is_final(status) && !is_final(state.status));
   const Moment now = batch_.now();
+  const TenantId tenant = lane.tenant;
+  if (lane.ordered()) {
+    leave_queue(lane);
+  }
   state.status = status;
   state.finished_at = now;
   state.expires_at = now + limits_.retention_finished;
@@ -104,6 +116,7 @@ void Machine::retire(Seq seq, TenantId tenant, MessageState& state, Status statu
     ++counts.succeeded;
   } else if (status == Status::canceled) {
     ++counts.canceled;
+    state.callbacks_open = 0;  // a cancel frees the slot at once
     batch_.event(tenant, seq, EventKind::canceled);
   } else {
     HK_SOMETIMES(message_dead_lettered);
@@ -118,6 +131,10 @@ void Machine::retire(Seq seq, TenantId tenant, MessageState& state, Status statu
     batch_.expire_message(state.expires_at, seq);
   }
   HK_ASSERT(counts.conserved());
+  const Live* live = find_live(seq);
+  if (live == nullptr || live->callbacks != Live::Callbacks::none) {
+    callback_ended(seq);
+  }
 }
 
 void Machine::plan_retry(Live& live, const Message& message, MessageState state, Millis delay) {
@@ -133,6 +150,7 @@ void Machine::plan_retry(Live& live, const Message& message, MessageState state,
   state.status = Status::pending;
   state.due = live.not_before;
   batch_.event(message.tenant, live.seq, EventKind::retry, state.attempts);
+  cut_answer(live, state);
   batch_.put_state(live.seq, std::move(state));
   index(live);  // a retry outlives its first moments by definition
   wait_in_lane(live);

@@ -1,16 +1,47 @@
+#include <algorithm>
+
 #include "base/assert.h"
 #include "base/sometimes.h"
 #include "core/machine.h"
+#include "core/message/callback.h"
 
 HK_SOMETIMES_DECLARE(dead_letter_retried)
+HK_SOMETIMES_DECLARE(dead_letter_changed)
 HK_SOMETIMES_DECLARE(dead_letter_deleted)
 
 namespace hk::core {
 
 namespace {
 
-std::string dead_letter_name(const DeadLetterKey& key) {
-  return std::to_string(to_ms(key.failed_at)) + "-" + std::to_string(key.seq.value());
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+bool same_name(const std::string& a, const std::string& b) {
+  return std::ranges::equal(a, b, {}, lower, lower);
+}
+
+/// A header takes the place of all that have its name; the others stay.
+void change_headers(std::vector<Header>& headers, const std::vector<Header>& changes) {
+  std::erase_if(headers, [&](const Header& old) {
+    return std::ranges::any_of(changes,
+                               [&](const Header& one) { return same_name(one.name, old.name); });
+  });
+  headers.insert(headers.end(), changes.begin(), changes.end());
+}
+
+/// All but the flow settings and the delay, which are decided where every message is accepted.
+void change(Message& message, const RetryDeadLetter::Changes& changes) {
+  if (changes.method) message.method = *changes.method;
+  if (changes.headers) change_headers(message.headers, *changes.headers);
+  if (changes.retries_max) message.retry.retries_max = *changes.retries_max;
+  if (changes.retry_delay) message.retry.delay = *changes.retry_delay;
+  if (changes.timeout) message.timeout = *changes.timeout;
+  if (changes.labels) message.labels = *changes.labels;
+  if (changes.flow) message.flow_key = changes.flow->key;
+  message.not_before = changes.not_before;
+  const bool tells_of_another = message.callback_of.seq.value() != 0;
+  if (changes.callback && !tells_of_another) message.callback = changes.callback;
+  if (changes.failure_callback && !tells_of_another) {
+    message.failure_callback = changes.failure_callback;
+  }
 }
 
 }  // namespace
@@ -20,24 +51,36 @@ std::string dead_letter_name(const DeadLetterKey& key) {
 /// finished ones.
 Reply Machine::decide(const RetryDeadLetter& command) {
   if (command.key.tenant != command.tenant || !batch_.has_dead_letter(command.key)) {
-    return fail(ErrorKind::not_found, "no dead letter " + dead_letter_name(command.key));
+    return fail(ErrorKind::not_found, "no dead letter " + to_text(command.key));
   }
   const auto message = batch_.message(command.key.seq);
   HK_ASSERT(message != nullptr);
 
-  HK_SOMETIMES(dead_letter_retried);
-  const Reply removed = decide(DeleteDeadLetterCommand{command.tenant, command.key});
-  HK_ASSERT(removed.has_value());
-  auto again = std::make_shared<Message>(*message);
+  auto again = std::make_unique<Message>(*message);
   again->not_before = Moment{};
   again->dedup_id.clear();  // a retry by hand is never a duplicate
   again->replay_of = message->id;
-  return Published{accept(std::move(again)), false};
+  Publish publishing;
+  if (command.changes != nullptr) {
+    HK_SOMETIMES(dead_letter_changed);
+    change(*again, *command.changes);
+    publishing.flow = command.changes->flow;
+    publishing.delay = command.changes->delay;
+  }
+  publishing.message = std::move(again);
+  auto published = publish(std::move(publishing));
+  if (!published) {  // nothing was accepted: the dead letter stays
+    return std::unexpected(published.error());
+  }
+  HK_SOMETIMES(dead_letter_retried);
+  const Reply removed = decide(DeleteDeadLetterCommand{command.tenant, command.key});
+  HK_ASSERT(removed.has_value());
+  return *published;
 }
 
 Reply Machine::decide(const DeleteDeadLetterCommand& command) {
   if (command.key.tenant != command.tenant || !batch_.has_dead_letter(command.key)) {
-    return fail(ErrorKind::not_found, "no dead letter " + dead_letter_name(command.key));
+    return fail(ErrorKind::not_found, "no dead letter " + to_text(command.key));
   }
   auto state = batch_.state(command.key.seq);
   HK_ASSERT(state.has_value() && state->in_dlq && state->status == Status::failed);

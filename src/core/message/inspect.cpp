@@ -1,14 +1,22 @@
+#include "base/assert.h"
 #include "core/machine.h"
 
 namespace hk::core {
 
 namespace {
 
+constexpr std::size_t held_named_max = 4;
+
 void explain_gate(const Gate& gate, Moment now, std::vector<Hold>& holds) {
   const char* what = gate.kind == Gate::Kind::destination ? "destination"
                      : gate.kind == Gate::Kind::flow      ? "flow_control"
                                                           : "queue";
   const std::string prefix = what;
+  if (gate.sweeping) {
+    holds.push_back({prefix + "_deleted",
+                     gate.name + ": what waited when it was deleted is being cancelled",
+                     std::nullopt});
+  }
   if (gate.paused) {
     holds.push_back({prefix + "_paused", gate.name, std::nullopt});
   }
@@ -80,6 +88,16 @@ Reply Machine::decide(const Inspect& command) {
                                 std::to_string(lane->slots_max) + " slots of queue " +
                                 lane->key.queue + " are taken by earlier messages",
                             std::nullopt});
+    std::size_t named = 0;
+    for (const Seq held : lane->held) {
+      if (++named > held_named_max) {
+        break;
+      }
+      const auto source = batch_.message(held);
+      HK_ASSERT(source != nullptr);
+      answer.holds.push_back(
+          {"callbacks", "callbacks of message " + to_text(source->id), std::nullopt});
+    }
   } else if (live == nullptr ||
              (!lane->window.empty() && lane->window.begin()->second != live && due <= now)) {
     answer.holds.push_back({"order", "other messages of its lane are ahead of it", std::nullopt});

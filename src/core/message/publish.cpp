@@ -3,36 +3,62 @@
 #include "base/assert.h"
 #include "base/sometimes.h"
 #include "core/machine.h"
-#include "core/retry/expression.h"
+#include "core/message/callback.h"
 
 HK_SOMETIMES_DECLARE(publish_deduplicated)
 HK_SOMETIMES_DECLARE(dedup_window_over)
+HK_SOMETIMES_DECLARE(fanned_out)
 
 namespace hk::core {
 
+namespace {
+
+/// What the fan-outs of one command may become: it is one atomic write, and everybody waits for it.
+struct FanOutRoom {
+  std::size_t messages = 20'000;
+  std::size_t bytes = std::size_t{128} * 1024 * 1024;
+
+  Result<void> take(const UrlGroup& group, const Message& prototype) {
+    const std::size_t count = group.endpoints.size();
+    if (count > messages || count * prototype.body.size() > bytes) {
+      return fail(ErrorKind::invalid_argument,
+                  "too much for one request: " + std::to_string(count) + " messages of " +
+                      std::to_string(prototype.body.size()) +
+                      " bytes; send less at a time, or a reference in place of the body");
+    }
+    messages -= count;
+    bytes -= count * prototype.body.size();
+    return {};
+  }
+};
+
+}  // namespace
+
 /// Checks in this order: tenant, policy, duplicate. The message, its dedup entry and its event are
 /// one batch: there is no moment at which one of them exists without the others.
-Reply Machine::decide(Publish command) {
+Result<Published> Machine::publish(Publish command) {
   HK_ASSERT(command.message != nullptr);
   Message& message = *command.message;
   if (!tenants_.contains(message.tenant)) {
     return fail(ErrorKind::not_found, "no such tenant");
   }
-  if (const auto* expression = std::get_if<ExpressionDelay>(&message.retry.delay)) {
-    if (auto parsed = parse_expression(expression->text); !parsed) {
-      return std::unexpected(parsed.error());
-    }
+  if (auto understood = check_retries(message); !understood) {
+    return std::unexpected(understood.error());
   }
   if (command.delay > Millis{0}) {
     message.not_before = std::max(message.not_before, batch_.now() + command.delay);
   }
-  if (!message.queue.empty() && message.not_before > batch_.now()) {
+  // The run of a schedule takes its place in the queue at once; there the queue waits for it.
+  if (!message.queue.empty() && message.schedule.empty() && message.not_before > batch_.now()) {
     return fail(
         ErrorKind::invalid_argument,
         "a message of a queue cannot be delayed: publish it without a queue, or without delay");
   }
 
   if (!message.dedup_id.empty()) {
+    // One id counts once per destination: endpoints of a group are decided on their own.
+    message.dedup_id += ' ';
+    message.dedup_id += message.url;
     const auto known = batch_.dedup(message.tenant, message.dedup_id);
     if (known && known->expires_at > batch_.now()) {
       HK_SOMETIMES(publish_deduplicated);
@@ -70,6 +96,76 @@ Reply Machine::decide(Publish command) {
     batch_.expire_dedup(expires_at, tenant, dedup_id);
   }
   return Published{id, false};
+}
+
+Reply Machine::decide(Publish command) {
+  HK_ASSERT(command.message != nullptr);
+  if (command.message->url.empty() && !command.message->topic.empty()) {
+    return fan_out(std::move(command));
+  }
+  auto published = publish(std::move(command));
+  if (!published) {
+    return std::unexpected(published.error());
+  }
+  return *published;
+}
+
+/// One independent message per endpoint that the group has now, each with its own dedup decision:
+/// later changes of the group do not touch them.
+Reply Machine::fan_out(Publish command) {
+  const Message& prototype = *command.message;
+  const auto group = url_groups_.find({prototype.tenant, prototype.topic});
+  if (group == url_groups_.end()) {
+    return fail(ErrorKind::not_found, "topic " + prototype.topic + " not found");
+  }
+  if (auto fits = FanOutRoom{}.take(group->second, prototype); !fits) {
+    return std::unexpected(fits.error());
+  }
+  HK_SOMETIMES(fanned_out);
+  FannedOut all;
+  for (const Endpoint& endpoint : group->second.endpoints) {
+    Publish one{.message = std::make_unique<Message>(prototype),
+                .dedup_window = command.dedup_window,
+                .flow = command.flow,
+                .delay = command.delay};
+    one.message->url = endpoint.url;
+    one.message->host = endpoint.host;
+    one.message->endpoint = endpoint.name;
+    auto published = publish(std::move(one));
+    if (!published) {
+      // What can be wrong is the same for every endpoint: nothing was accepted.
+      HK_ASSERT(all.messages.empty());
+      return std::unexpected(published.error());
+    }
+    all.messages.push_back({*published, endpoint.url});
+  }
+  return all;
+}
+
+Reply Machine::decide(PublishBatch command) {
+  BatchPublished all;
+  all.items.reserve(command.items.size());
+  FanOutRoom room;
+  for (Publish& item : command.items) {
+    const Message& message = *item.message;
+    const auto group =
+        message.url.empty() ? url_groups_.find({message.tenant, message.topic}) : url_groups_.end();
+    if (group != url_groups_.end()) {
+      if (auto fits = room.take(group->second, message); !fits) {
+        all.items.emplace_back(std::unexpected(fits.error()));
+        continue;
+      }
+    }
+    Reply reply = decide(std::move(item));
+    if (!reply) {
+      all.items.emplace_back(std::unexpected(reply.error()));
+    } else if (auto* one = std::get_if<Published>(&*reply)) {
+      all.items.emplace_back(*one);
+    } else {
+      all.items.emplace_back(std::get<FannedOut>(std::move(*reply)));
+    }
+  }
+  return all;
 }
 
 }  // namespace hk::core

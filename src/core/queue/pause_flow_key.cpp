@@ -3,11 +3,8 @@
 namespace hk::core {
 
 Reply Machine::decide(const SetFlowKeyPaused& command) {
-  if (!tenants_.contains(command.tenant)) {
-    return fail(ErrorKind::not_found, "no such tenant");
-  }
-  if (command.key.empty()) {
-    return fail(ErrorKind::invalid_argument, "a flow-control key must not be empty");
+  if (auto fits = check_flow_key(command.tenant, command.key); !fits) {
+    return std::unexpected(std::move(fits.error()));
   }
   FlowKey& flow = flow_key_for(command.tenant, command.key);
   if (flow.paused != command.paused) {

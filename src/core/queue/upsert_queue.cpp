@@ -18,12 +18,8 @@ Reply Machine::decide(const UpsertQueue& command) {
     return Done{};
   }
   queue.updated_at = batch_.now();
-  batch_.put(PutQueue{queue});
-
-  Gate& gate = scheduler_.queue_gate(command.tenant, command.name);
-  gate.paused = queue.paused;
-  scheduler_.gate_changed(gate, batch_.now());
-  scheduler_.set_slots({command.tenant, command.name, {}, {}, {}}, queue.parallelism, batch_.now());
+  dirty_queues_.insert({command.tenant, command.name});
+  use_queue_settings(queue);
   return Done{};
 }
 

@@ -109,7 +109,9 @@ RequestReader::Progress RequestReader::feed_head(std::string_view bytes) {
   const std::string_view block = bytes.substr(0, scanner_.size());
   const std::expected<Head, Refusal> head = check_head(block, limits);
   if (!head) return refuse(head.error());
-  if (head->content_length > limits_.body_bytes_max) return refuse(too_large);
+  const std::size_t body_bytes_max =
+      limits_.body_bytes_max_of ? limits_.body_bytes_max_of(head->target) : limits_.body_bytes_max;
+  if (head->content_length > body_bytes_max) return refuse(too_large);
   if (head->content_length != 0 && !bodies_.has_room_for(head->content_length)) {
     return refuse(no_room);
   }
@@ -117,7 +119,7 @@ RequestReader::Progress RequestReader::feed_head(std::string_view bytes) {
   request_.fields.reserve(head->fields);
   Parser& parser = parser_.emplace(request_);
   parser.header_limit(static_cast<std::uint32_t>(block.size() + 1));
-  parser.body_limit(limits_.body_bytes_max);
+  parser.body_limit(body_bytes_max);
   boost::beast::error_code failure;
   const std::size_t consumed =
       parser.put(boost::asio::const_buffer(block.data(), block.size()), failure);

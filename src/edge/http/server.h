@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
@@ -20,6 +21,8 @@ struct ServerLimits {
   std::size_t line_bytes_max = std::size_t{8} * 1024;  ///< one header line, and the target
   std::size_t fields_max = 100;
   std::size_t body_bytes_max = std::size_t{10} * 1024 * 1024;
+  /// The same for one target, called on I/O threads; empty: body_bytes_max for all.
+  std::function<std::size_t(std::string_view target)> body_bytes_max_of{};
   /// Of all bodies that are being read or wait for their answers; at least body_bytes_max.
   std::size_t request_bytes_max = std::size_t{256} << 20U;
   std::size_t connections_max = 16'000;

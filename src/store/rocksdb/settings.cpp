@@ -30,13 +30,19 @@ bool read_by_key(Table table) {
     case Table::queue:
     case Table::flow_key:
     case Table::tenant:
-    case Table::counters: return false;
+    case Table::counters:
+    case Table::url_group:
+    case Table::schedule:
+    case Table::schedule_state:
+    case Table::schedule_due: return false;
   }
   return false;
 }
 
 /// Entries come and go like in a queue: what was deleted must not slow down the scan past it.
-bool queue_like(Table table) { return table == Table::lane || table == Table::expiry; }
+bool queue_like(Table table) {
+  return table == Table::lane || table == Table::expiry || table == Table::schedule_due;
+}
 
 ColumnFamilyOptions table_options(const RocksDbOptions& options,
                                   const std::shared_ptr<rocksdb::Cache>& cache, bool filter) {

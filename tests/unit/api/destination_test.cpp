@@ -32,8 +32,6 @@ TEST(ParseDestination, ReadsWhatStandsRawInThePath) {
       {"https%3A%2F%2Fh%2Fx%3Fa%3D1?b=2", "https://h/x?a=1&b=2", ""},
       {"", "", "a non-empty destination"},
       {"?a=1", "", "a non-empty destination"},
-      {"my-group", "", "topic my-group not found"},
-      {"my-group?a=1", "", "topic my-group not found"},
       {"example.com/hook", "", "invalid destination url: endpoint has invalid scheme"},
       {"ftp://example.com", "", "invalid destination url: endpoint has invalid scheme"},
       {"https:/", "", "invalid destination url: endpoint has invalid scheme"},
@@ -54,9 +52,47 @@ TEST(ParseDestination, ReadsWhatStandsRawInThePath) {
   }
 }
 
-TEST(ParseDestination, AnUnknownGroupIsNotFoundAndNotABadRequest) {
-  EXPECT_EQ(parse_destination("group").error().kind, ErrorKind::not_found);
-  EXPECT_EQ(parse_destination("a/b").error().kind, ErrorKind::invalid_argument);
+TEST(ParseDestination, APlainNameIsAUrlGroupAndItsQueryHoldsOptionsOnly) {
+  const Result<Destination> read = parse_destination("my.Group_1?a=1&upstash-retries=3");
+
+  ASSERT_TRUE(read.has_value());
+  EXPECT_EQ(read->topic, "my.Group_1");
+  EXPECT_TRUE(read->url.empty());
+  EXPECT_EQ(read->options, (std::vector<std::pair<std::string, std::string>>{{"retries", "3"}}));
+}
+
+TEST(ParseGivenDestination, LeavesTheQueryAsItIs) {
+  struct Row {
+    std::string_view text;
+    std::string_view url;
+    std::string_view topic;
+    std::string_view error;
+  };
+  const Row rows[] = {
+      {"https://h/x?a=1&upstash-delay=1s", "https://h/x?a=1&upstash-delay=1s", "", ""},
+      {"http:/h/x", "http://h/x", "", ""},
+      {"https%3A%2F%2Fh%2Fx%3Fa%3D1", "https://h/x?a=1", "", ""},
+      {"group", "", "group", ""},
+      {"group?a=1", "", "group", ""},
+      {"", "", "", "a non-empty destination"},
+      {"a b", "", "", "invalid destination url: endpoint has invalid scheme"},
+      {"ftp://h", "", "", "invalid destination url: endpoint has invalid scheme"},
+      {"https%3A%2", "", "", "invalid destination url: its percent-encoding"},
+  };
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.text);
+
+    const Result<Destination> read = parse_given_destination(row.text);
+
+    ASSERT_EQ(read.has_value(), row.error.empty());
+    if (!read) {
+      EXPECT_TRUE(read.error().message.starts_with(row.error)) << read.error().message;
+      continue;
+    }
+    EXPECT_EQ(read->url, row.url);
+    EXPECT_EQ(read->topic, row.topic);
+    EXPECT_TRUE(read->options.empty());
+  }
 }
 
 TEST(ParseDestination, HandsOutOptionsDecoded) {

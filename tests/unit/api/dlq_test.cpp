@@ -97,9 +97,11 @@ TEST_F(DeadLetters, EveryFilterSelects) {
   one.labels = {"red", "blue"};
   one.flow_key = "f,1";
   one.caller_ip = "192.0.2.1";
+  one.topic = "group";
   core::Message two;
   two.url = "https://b.example/x";
   two.labels = {"green"};
+  two.schedule = "scd_1";
   core::Attempt failed500;
   failed500.response_status = 500;
   core::Attempt failed404;
@@ -132,8 +134,11 @@ TEST_F(DeadLetters, EveryFilterSelects) {
       {"?responseStatus=500&responseStatus=404", {1, 2}},
       {"?responseStatus=500,404", {1, 2}},
       {"?responseStatus=0", {3}},
-      {"?topicName=group", {}},
-      {"?scheduleId=scd_1", {}},
+      {"?topicName=group", {1}},
+      {"?topicName=group,none&topicName=other", {1}},
+      {"?topicName=other", {}},
+      {"?scheduleId=scd_1", {2}},
+      {"?scheduleId=scd_1&topicName=group", {}},
       {"?fromDate=1700000000020", {2, 3}},
       {"?toDate=1700000000020", {1, 2}},
       {"?fromDate=1700000000011&toDate=1700000000029", {2}},
@@ -283,7 +288,8 @@ TEST_F(DeadLetters, ManyAreDeletedByIdsInQueryOrBodyOrByFilter) {
   EXPECT_EQ(json(limited).at("deleted"), 2);
   EXPECT_TRUE(json(limited).get_object().contains("cursor"));
   for (const char* const body :
-       {"[]", "{", R"({"other":1})", R"({"dlqIds":[{}]})", R"({"dlqIds":1.5})"}) {
+       {"[]", "{", R"({"other":1})", R"({"dlqIds":[{}]})", R"({"dlqIds":1.5})", R"({"dlqIds":5})",
+        R"({"dlqIds":[5]})", R"({"dlqIds":true})"}) {
     EXPECT_EQ(call("DELETE", "/v2/dlq", {}, body).status, 400) << body;
   }
 }
@@ -351,13 +357,90 @@ TEST_F(DeadLetters, OneUnknownIdAmongSeveralRetriesNone) {
   EXPECT_TRUE(submitter.taken.empty());
 }
 
-TEST_F(DeadLetters, ARetryWithOtherOptionsIsRefusedAndNotMisunderstood) {
+TEST_F(DeadLetters, OptionsOfTheCallGoWithTheRetry) {
+  const std::string id = store_dead(core::Seq{1}, at(1));
+  const std::vector<http::Field> fields = {{"Upstash-Retries", "7"},
+                                           {"Upstash-Method", "put"},
+                                           {"Upstash-Label", "a, b"},
+                                           {"Upstash-Timeout", "9s"},
+                                           {"Upstash-Retry-Delay", "1000"},
+                                           {"Upstash-Forward-X-A", "new"},
+                                           {"Upstash-Delay", "1m"},
+                                           {"Upstash-Flow-Control-Key", "k"},
+                                           {"Upstash-Flow-Control-Value", "parallelism=2"},
+                                           {"Content-Type", "of the call"}};
+  for (const std::string& target : {"/v2/dlq/retry/" + id, "/v2/dlq/retry?dlqIds=" + id}) {
+    SCOPED_TRACE(target);
+
+    EXPECT_EQ(call("POST", target, fields).status, 201);
+
+    const auto& changes = std::get<core::RetryDeadLetter>(submitter.taken.back()).changes;
+    ASSERT_NE(changes, nullptr);
+    EXPECT_EQ(changes->retries_max, 7U);
+    EXPECT_EQ(changes->method, "PUT");
+    EXPECT_EQ(changes->labels, (std::vector<std::string>{"a", "b"}));
+    EXPECT_EQ(changes->timeout, Millis{9000});
+    EXPECT_EQ(changes->retry_delay, core::RetryDelay{core::ExpressionDelay{"1000"}});
+    EXPECT_EQ(changes->headers, (std::vector<core::Header>{{"X-A", "new"}}));
+    EXPECT_EQ(changes->delay, Millis{60'000});
+    ASSERT_TRUE(changes->flow);
+    EXPECT_EQ(changes->flow->key, "k");
+    EXPECT_EQ(changes->flow->parallelism, 2U);
+  }
+}
+
+TEST_F(DeadLetters, WhatTheCallDoesNotNameStays) {
   const std::string id = store_dead(core::Seq{1}, at(1));
 
-  EXPECT_EQ(call("POST", "/v2/dlq/retry/" + id, {{"Upstash-Retries", "1"}}).status, 400);
-  EXPECT_EQ(call("POST", "/v2/dlq/retry", {{"Upstash-Forward-X", "1"}}).status, 400);
-  EXPECT_TRUE(submitter.taken.empty());
   EXPECT_EQ(call("POST", "/v2/dlq/retry/" + id, {{"Upstash-Telemetry-Sdk", "js"}}).status, 201);
+  EXPECT_EQ(std::get<core::RetryDeadLetter>(submitter.taken.back()).changes, nullptr);
+
+  EXPECT_EQ(call("POST", "/v2/dlq/retry/" + id, {{"Upstash-Label", "only"}}).status, 201);
+  const auto& changes = std::get<core::RetryDeadLetter>(submitter.taken.back()).changes;
+  ASSERT_NE(changes, nullptr);
+  EXPECT_TRUE(changes->labels);
+  EXPECT_FALSE(changes->method || changes->headers || changes->retries_max ||
+               changes->retry_delay || changes->timeout || changes->callback ||
+               changes->failure_callback || changes->flow);
+  EXPECT_EQ(changes->delay, Millis{0});
+  EXPECT_EQ(changes->not_before, Moment{});
+}
+
+TEST_F(DeadLetters, ARetryWithOptionsThatMakeNoSenseIsRefusedAsAWhole) {
+  const std::string id = store_dead(core::Seq{1}, at(1));
+  const http::Field rows[] = {
+      {"Upstash-Retries", "x"},
+      {"Upstash-Method", "BREW"},
+      {"Upstash-Delay", "soon"},
+      {"Upstash-Timeout", "x"},
+      {"Upstash-Flow-Control-Key", "k"},
+      {"Upstash-Retry-Delay", "("},
+      {"Upstash-Forward-X-Bad", "1"},
+      {"Upstash-Deduplication-Id", "d"},
+      {"Upstash-Queue-Name", "q"},
+      {"Upstash-Redact-Fields", "body"},
+      {"Upstash-Cron", "* * * * *"},
+      {"Upstash-Header-Forward", "true"},
+      {"Upstash-Content-Based-Deduplication", "true"},
+  };
+  for (const http::Field& field : rows) {
+    EXPECT_EQ(call("POST", "/v2/dlq/retry/" + id, {field}).status, 400) << field.name;
+    EXPECT_EQ(call("POST", "/v2/dlq/retry", {field}).status, 400) << field.name;
+  }
+  EXPECT_TRUE(submitter.taken.empty());
+}
+
+TEST_F(DeadLetters, ADelayIsRefusedIfOneOfThemIsOfAQueue) {
+  core::Message queued;
+  queued.queue = "orders";
+  store_dead(core::Seq{1}, at(1));
+  store_dead(core::Seq{2}, at(2), queued);
+
+  const http::Response refused = call("POST", "/v2/dlq/retry", {{"Upstash-Delay", "1m"}});
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_NE(error_of(refused).find("orders"), std::string::npos) << refused.body;
+  EXPECT_TRUE(submitter.taken.empty());
+  EXPECT_EQ(call("POST", "/v2/dlq/retry", {{"Upstash-Delay", "0s"}}).status, 201);
 }
 
 }  // namespace

@@ -28,6 +28,19 @@ class FakeReader final : public core::Reader {
   std::map<std::tuple<core::TenantId, Moment, std::uint64_t>, core::AppendEvents> log;
   std::vector<core::FlowKey> flows;
   bool broken = false;  ///< every record is corrupt
+  std::map<core::LaneKey, std::vector<core::LaneEntry>> lanes;
+  core::Seq indexed_up_to{};  ///< messages beyond it are found without their lanes
+  std::vector<core::Tenant> tenant_list;
+  std::vector<core::UrlGroup> groups;
+  std::vector<core::Queue> queue_list;
+  std::vector<core::Schedule> schedule_list;
+  std::optional<core::ScheduleState> state_of_schedules;
+
+  template <class T, class Fits>
+  static std::optional<T> found(const std::vector<T>& all, Fits fits) {
+    const auto at = std::ranges::find_if(all, fits);
+    return at == all.end() ? std::nullopt : std::optional<T>(*at);
+  }
 
   std::shared_ptr<const core::Message> message(core::Seq seq) override {
     if (broken) {
@@ -43,24 +56,62 @@ class FakeReader final : public core::Reader {
   std::vector<core::Attempt> attempts(core::Seq seq) override { return earlier[seq]; }
   std::optional<core::Dedup> dedup(core::TenantId, std::string_view) override { return {}; }
   bool has_dead_letter(const core::DeadLetterKey& key) override { return letters.contains(key); }
-  std::vector<core::LaneEntry> lane_entries(const core::LaneKey&, std::optional<core::LanePlace>,
-                                            std::size_t) override {
+  std::vector<core::LaneEntry> lane_entries(const core::LaneKey& lane,
+                                            std::optional<core::LanePlace> after,
+                                            std::size_t limit) override {
+    std::vector<core::LaneEntry> some;
+    for (const core::LaneEntry& entry : lanes[lane]) {
+      if (some.size() < limit && (!after || *after < entry.place)) {
+        some.push_back(entry);
+      }
+    }
+    return some;
+  }
+  std::optional<core::LaneKey> next_lane(const std::optional<core::LaneKey>& after) override {
+    for (const auto& [key, entries] : lanes) {
+      if (!entries.empty() && (!after || *after < key)) {
+        return key;
+      }
+    }
     return {};
   }
-  std::optional<core::LaneKey> next_lane(const std::optional<core::LaneKey>&) override {
-    return {};
-  }
-  std::vector<std::shared_ptr<const core::Message>> messages_after(core::Seq,
-                                                                   std::size_t) override {
-    return {};
+  std::vector<std::shared_ptr<const core::Message>> messages_after(core::Seq after,
+                                                                   std::size_t limit) override {
+    std::vector<std::shared_ptr<const core::Message>> some;
+    for (auto at = messages.upper_bound(after); at != messages.end() && some.size() < limit; ++at) {
+      some.push_back(at->second);
+    }
+    return some;
   }
   core::Seq last_seq() override { return core::Seq{messages.size()}; }
   std::vector<core::PutExpiry> expiries_until(Moment, std::size_t) override { return {}; }
-  std::optional<core::Meta> meta() override { return {}; }
-  std::vector<core::Tenant> tenants() override { return {}; }
+  std::optional<core::Meta> meta() override { return core::Meta{.indexed_up_to = indexed_up_to}; }
+  std::vector<core::Tenant> tenants() override { return tenant_list; }
   std::vector<core::Queue> queues() override { return {}; }
   std::vector<core::FlowKey> flow_keys() override { return flows; }
   std::vector<std::pair<core::TenantId, core::Counters>> counters() override { return {}; }
+  std::vector<core::UrlGroup> url_groups() override { return groups; }
+  std::optional<core::Schedule> schedule(core::TenantId, std::string_view id) override {
+    return found(schedule_list, [id](const core::Schedule& one) { return one.id == id; });
+  }
+  std::optional<core::ScheduleState> schedule_state(core::TenantId, std::string_view) override {
+    return state_of_schedules;
+  }
+  std::vector<core::ScheduleDue> next_schedules(std::size_t) override { return {}; }
+  std::vector<core::UrlGroup> url_groups(core::TenantId) override { return groups; }
+  std::optional<core::UrlGroup> url_group(core::TenantId, std::string_view name) override {
+    return found(groups, [name](const core::UrlGroup& one) { return one.name == name; });
+  }
+  std::vector<core::Queue> queues(core::TenantId) override { return queue_list; }
+  std::optional<core::Queue> queue(core::TenantId, std::string_view name) override {
+    return found(queue_list, [name](const core::Queue& one) { return one.name == name; });
+  }
+  std::optional<core::FlowKey> flow_key(core::TenantId, std::string_view key) override {
+    return found(flows, [key](const core::FlowKey& one) { return one.key == key; });
+  }
+  std::vector<core::Schedule> schedules(core::TenantId, std::string_view, std::size_t) override {
+    return schedule_list;
+  }
 
   std::vector<core::DeadLetterKey> dead_letters(core::TenantId tenant,
                                                 std::optional<core::DeadLetterKey> after,

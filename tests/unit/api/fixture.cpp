@@ -25,6 +25,13 @@ core::Reply default_answer(core::Command& command) {
   if (std::holds_alternative<core::CancelMessage>(command)) {
     return core::Canceled{};
   }
+  if (const auto* upsert = std::get_if<core::UpsertTenant>(&command)) {
+    const core::TenantId id = upsert->tenant.id;
+    return core::TenantStored{id.value() == 0 ? core::TenantId{3} : id};
+  }
+  if (auto* const upsert = std::get_if<core::UpsertSchedule>(&command)) {
+    return core::ScheduleStored{upsert->schedule.id.empty() ? "scd_new" : upsert->schedule.id};
+  }
   if (std::holds_alternative<core::Inspect>(command)) {
     return core::Inspected{};
   }
@@ -46,6 +53,12 @@ ApiTest::ApiTest() {
     }
     return {};
   };
+  options.check_zone = [](std::string_view name) -> Result<void> {
+    if (name != "UTC" && name != "Europe/Berlin") {
+      return fail(ErrorKind::invalid_argument, "there is no such time zone");
+    }
+    return {};
+  };
   options.now = [] { return now; };
   options.admin_token = Secret("admin-token");
   options.run_blocking = [this](std::move_only_function<void()> work) {
@@ -57,11 +70,20 @@ ApiTest::ApiTest() {
   EXPECT_TRUE(key.has_value());
   master_key_ = std::make_unique<security::MasterKey>(std::move(*key));
   tenants_ = std::make_unique<engine::TenantDirectory>(*master_key_);
-  EXPECT_TRUE(tenants_->put(tenant(*master_key_, 1, "default", "token-1")));
-  EXPECT_TRUE(tenants_->put(tenant(*master_key_, 2, "other", "token-2")));
+  for (const core::Tenant& one : {tenant(*master_key_, 1, "default", "token-1"),
+                                  tenant(*master_key_, 2, "other", "token-2")}) {
+    change(one);
+  }
 }
 
 ApiTest::~ApiTest() = default;
+
+void ApiTest::change(const core::Tenant& tenant) {
+  EXPECT_TRUE(tenants_->put(tenant));
+  auto& stored = submitter.reader->tenant_list;
+  std::erase_if(stored, [&](const core::Tenant& one) { return one.id == tenant.id; });
+  stored.push_back(tenant);
+}
 
 Service& ApiTest::service() {
   if (!service_) {

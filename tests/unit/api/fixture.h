@@ -42,6 +42,9 @@ class ApiTest : public ::testing::Test {
   std::string store_dead(core::Seq seq, Moment failed_at, core::Message message = {},
                          core::Attempt last = {});
 
+  /// As the engine does once it is durable.
+  void change(const core::Tenant& tenant);
+
   Options options;
   observe::Metrics metrics;
   FakeSubmitter submitter;

@@ -17,6 +17,9 @@ struct Read {
 
 Options test_options() {
   Options options;
+  options.check_destination = [](std::string_view) -> Result<std::string> {
+    return "https://h:443";
+  };
   options.check_header = [](std::string_view name, std::string_view) -> Result<void> {
     if (http::equals_ignoring_case(name, "x-bad")) {
       return fail(ErrorKind::invalid_argument, "header X-Bad may not be forwarded");
@@ -81,8 +84,9 @@ TEST(PublishOptions, ABadValueNamesItsHeader) {
       {"Upstash-Flow-Control-Value", "rate=1"},
       {"Upstash-Flow-Control-Key", "key"},
       {"Upstash-Queue-Name", "a b"},
-      {"Upstash-Callback", "https://h/cb"},
-      {"Upstash-Failure-Callback", "https://h/cb"},
+      {"Upstash-Callback", "nowhere"},
+      {"Upstash-Callback", ""},
+      {"Upstash-Failure-Callback", "ftp://h/cb"},
       {"Upstash-Cron", "* * * * *"},
   };
   for (const auto& [name, value] : rows) {
@@ -228,6 +232,19 @@ TEST(PublishOptions, HeaderForwardPassesOnTheRestButNothingOfOurs) {
   EXPECT_EQ(got.message.headers, expected);
 }
 
+TEST(PublishOptions, WhatBelongsToAConnectionIsLeftOutOfTheForwardedHeaders) {
+  std::vector<http::Field> fields = {{"Upstash-Forward-X-A", "1"}};
+  for (const char* const name : {"Host", "connection", "Content-Length", "Transfer-Encoding",
+                                 "Keep-Alive", "Expect", "TE", "Upgrade", "Trailer"}) {
+    fields.push_back({"Upstash-Forward-" + std::string(name), "v"});
+  }
+
+  const Read got = read(fields, {{"forward-host", "evil"}});
+
+  ASSERT_TRUE(got.result);
+  EXPECT_EQ(got.message.headers, (std::vector<core::Header>{{"X-A", "1"}}));
+}
+
 TEST(PublishOptions, ForwardedHeadersAreCheckedAndBounded) {
   EXPECT_FALSE(read({{"Upstash-Forward-X-Bad", "1"}}).result);
 
@@ -241,17 +258,22 @@ TEST(PublishOptions, ForwardedHeadersAreCheckedAndBounded) {
   EXPECT_FALSE(read({{"Upstash-Forward-X-Large", std::string(16 * 1024, 'x')}}).result);
 }
 
-TEST(PublishOptions, ADedupIdIsBoundToItsDestination) {
-  const auto id = [](std::string url) {
+TEST(PublishOptions, ADedupIdLeavesTheDestinationToTheCore) {
+  const auto id = [](std::string url, std::string name, std::string value) {
     core::Publish command{.message = std::make_unique<core::Message>()};
     command.message->url = std::move(url);
-    std::vector<http::Field> fields = {{"Upstash-Deduplication-Id", "x"}};
+    std::vector<http::Field> fields = {{std::move(name), std::move(value)}};
     EXPECT_TRUE(read_publish_options(test_options(), now, fields, {}, command));
     return command.message->dedup_id;
   };
 
-  EXPECT_EQ(id("https://a"), id("https://a"));
-  EXPECT_NE(id("https://a"), id("https://b"));
+  for (const auto& [name, value] : {std::pair{"Upstash-Deduplication-Id", "x"},
+                                    {"Upstash-Content-Based-Deduplication", "true"}}) {
+    EXPECT_EQ(id("https://a", name, value), id("https://b", name, value));
+    EXPECT_EQ(id("https://a", name, value).find(' '), std::string::npos) << "the core's separator";
+  }
+  EXPECT_NE(id("https://a", "Upstash-Deduplication-Id", "x"),
+            id("https://a", "Upstash-Deduplication-Id", "y"));
 }
 
 TEST(PublishOptions, TheContentHashCoversBodyAndHeadersInAnyOrder) {

@@ -78,7 +78,7 @@ TEST_F(TheService, TheBearerSchemeIsReadInAnyCaseAndTheQueryIsSecond) {
 TEST_F(TheService, UnknownPathsAndWrongMethodsAreToldApart) {
   EXPECT_EQ(call("GET", "/v2/nothing").status, 404);
   EXPECT_EQ(call("GET", "/").status, 404);
-  EXPECT_EQ(call("GET", "/v2/messages").status, 404);
+  EXPECT_EQ(call("GET", "/v2/messages").status, 405);
   EXPECT_EQ(call("GET", "/v2/messages/a/b").status, 404);
   EXPECT_FALSE(error_of(call("GET", "/v2/nothing")).empty());
   EXPECT_EQ(call("GET", "/api/v1/nothing").content_type, "application/problem+json");
@@ -96,6 +96,19 @@ TEST_F(TheService, AHeadIsAnsweredAsAGet) {
   EXPECT_EQ(call("HEAD", "/v2/keys").body, call("GET", "/v2/keys").body);  // the edge leaves it out
   EXPECT_EQ(call_as("", "HEAD", "/v2/keys", {}).status, 401);
   EXPECT_EQ(call("HEAD", "/v2/nothing").status, 404);
+}
+
+TEST_F(TheService, PartsOfTheHostedServiceThatAreNotHereSaySo) {
+  for (const std::string target :
+       {"/v2/workflows/runs/x?cancel=true", "/v2/wait/event", "/v2/notify/event",
+        "/llm/v1/chat/completions", "/v1/publish/https://h"}) {
+    const http::Response response = call("POST", target);
+    EXPECT_EQ(response.status, 404) << target;
+    EXPECT_NE(error_of(response).find("out of scope"), std::string::npos) << response.body;
+  }
+  const http::Response llm = call("POST", "/v2/publish/api/llm");
+  EXPECT_EQ(llm.status, 400);
+  EXPECT_NE(error_of(llm).find("out of scope"), std::string::npos) << llm.body;
 }
 
 TEST_F(TheService, ATrailingSlashAndTheCaseOfTheResourceChangeNothing) {

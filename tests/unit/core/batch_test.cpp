@@ -37,6 +37,35 @@ TEST(Batch, LaterReadsSeeEarlierDecisions) {
   EXPECT_TRUE(batch.has_dead_letter({tenant, now, Seq{4}}));
 }
 
+TEST(Batch, SchedulesOfEarlierCommandsAreSeenByLaterOnes) {
+  MemoryReader reader;
+  reader.apply(PutSchedule{{.tenant = tenant, .id = "old"}});
+  reader.apply(PutScheduleState{tenant, "old", {.next_at = now}});
+  Batch batch;
+  batch.begin(now, 1, reader);
+  EXPECT_EQ(batch.schedule_state(tenant, "old")->next_at, now);
+  EXPECT_TRUE(batch.schedule(tenant, "old").has_value());
+  EXPECT_EQ(batch.earliest_run(), never);
+
+  batch.put_schedule({.tenant = tenant, .id = "new"});
+  batch.put_schedule_state(tenant, "new", {.next_at = now + Millis{9}}, never);
+  batch.put_schedule_state(tenant, "new", {.next_at = now + Millis{5}}, now + Millis{9});
+  batch.delete_schedule(tenant, "old", now);
+
+  EXPECT_TRUE(batch.schedule(tenant, "new").has_value());
+  EXPECT_EQ(batch.schedule_state(tenant, "new")->next_at, now + Millis{5});
+  EXPECT_EQ(batch.earliest_run(), now + Millis{5});
+  EXPECT_FALSE(batch.schedule(tenant, "old").has_value());
+  EXPECT_FALSE(batch.schedule_state(tenant, "old").has_value());
+
+  for (const Mutation& mutation : batch.take().mutations) {
+    reader.apply(mutation);
+  }
+  batch.begin(now, 2, reader);
+  EXPECT_EQ(batch.earliest_run(), never);
+  EXPECT_EQ(reader.schedule_order, (std::set<ScheduleDue>{{now + Millis{5}, tenant, "new"}}));
+}
+
 TEST(Batch, ReadsWhatIsStoredWhereNothingWasDecided) {
   MemoryReader reader;
   reader.apply(PutMessage{message(1)});

@@ -34,6 +34,10 @@ class MemoryReader final : public Reader {
   std::vector<AppendEvents> event_batches;
   std::map<Name, Queue> queue_records;
   std::map<Name, FlowKey> flow_records;
+  std::map<Name, UrlGroup> group_records;
+  std::map<Name, Schedule> schedule_records;
+  std::map<Name, ScheduleState> schedule_states;
+  std::set<ScheduleDue> schedule_order;
   std::map<TenantId, Tenant> tenant_records;
   std::map<TenantId, Counters> counter_records;
   std::optional<Meta> meta_record;
@@ -92,6 +96,36 @@ class MemoryReader final : public Reader {
   std::vector<Tenant> tenants() override { return values(tenant_records); }
   std::vector<Queue> queues() override { return values(queue_records); }
   std::vector<FlowKey> flow_keys() override { return values(flow_records); }
+  std::vector<UrlGroup> url_groups() override { return values(group_records); }
+  std::optional<Schedule> schedule(TenantId tenant, std::string_view id) override {
+    return get(schedule_records, Name{tenant, std::string(id)});
+  }
+  std::optional<ScheduleState> schedule_state(TenantId tenant, std::string_view id) override {
+    return get(schedule_states, Name{tenant, std::string(id)});
+  }
+  std::vector<ScheduleDue> next_schedules(std::size_t limit) override {
+    std::vector<ScheduleDue> out(schedule_order.begin(), schedule_order.end());
+    out.resize(std::min(out.size(), limit));
+    return out;
+  }
+  std::vector<UrlGroup> url_groups(TenantId tenant) override { return of(group_records, tenant); }
+  std::optional<UrlGroup> url_group(TenantId tenant, std::string_view name) override {
+    return get(group_records, Name{tenant, std::string(name)});
+  }
+  std::vector<Queue> queues(TenantId tenant) override { return of(queue_records, tenant); }
+  std::optional<Queue> queue(TenantId tenant, std::string_view name) override {
+    return get(queue_records, Name{tenant, std::string(name)});
+  }
+  std::optional<FlowKey> flow_key(TenantId tenant, std::string_view key) override {
+    return get(flow_records, Name{tenant, std::string(key)});
+  }
+  std::vector<Schedule> schedules(TenantId tenant, std::string_view after,
+                                  std::size_t limit) override {
+    std::vector<Schedule> out = of(schedule_records, tenant);
+    std::erase_if(out, [after](const Schedule& one) { return one.id <= after; });
+    out.resize(std::min(out.size(), limit));
+    return out;
+  }
   std::vector<std::pair<TenantId, Counters>> counters() override {
     return {counter_records.begin(), counter_records.end()};
   }
@@ -122,6 +156,16 @@ class MemoryReader final : public Reader {
                                                       const typename Map::key_type& key) {
     const auto found = map.find(key);
     return found == map.end() ? std::nullopt : std::optional(found->second);
+  }
+  template <class Map>
+  static std::vector<typename Map::mapped_type> of(const Map& map, TenantId tenant) {
+    std::vector<typename Map::mapped_type> out;
+    for (const auto& [key, value] : map) {
+      if (key.first == tenant) {
+        out.push_back(value);
+      }
+    }
+    return out;
   }
   template <class Map>
   static std::vector<typename Map::mapped_type> values(const Map& map) {
@@ -167,6 +211,23 @@ class MemoryReader final : public Reader {
   void on(const DeleteQueue& m) { queue_records.erase({m.tenant, m.name}); }
   void on(const PutFlowKey& m) { flow_records[{m.flow_key.tenant, m.flow_key.key}] = m.flow_key; }
   void on(const DeleteFlowKey& m) { flow_records.erase({m.tenant, m.key}); }
+  void on(const PutUrlGroup& m) { group_records[{m.group.tenant, m.group.name}] = m.group; }
+  void on(const DeleteUrlGroup& m) { group_records.erase({m.tenant, m.name}); }
+  void on(const PutSchedule& m) {
+    schedule_records[{m.schedule.tenant, m.schedule.id}] = m.schedule;
+  }
+  void on(const PutScheduleState& m) {
+    schedule_order.erase({m.previous_next_at, m.tenant, m.id});
+    schedule_states[{m.tenant, m.id}] = m.state;
+    if (m.state.next_at != never) {
+      schedule_order.insert({m.state.next_at, m.tenant, m.id});
+    }
+  }
+  void on(const DeleteSchedule& m) {
+    schedule_records.erase({m.tenant, m.id});
+    schedule_states.erase({m.tenant, m.id});
+    schedule_order.erase({m.next_at, m.tenant, m.id});
+  }
   void on(const PutTenant& m) { tenant_records[m.tenant.id] = m.tenant; }
   void on(const PutCounters& m) { counter_records[m.tenant] = m.counters; }
   void on(const PutMeta& m) { meta_record = m.meta; }

@@ -48,7 +48,8 @@ class Reference {
   explicit Reference(const Limits& limits) : limits_(limits) {}
 
   void published(const Message& sent, const Published& reply, Millis window, Moment now) {
-    const auto known = first_with_.find(sent.dedup_id);
+    const std::pair dedup{sent.dedup_id, sent.url};  // an id counts once per destination
+    const auto known = first_with_.find(dedup);
     if (!sent.dedup_id.empty() && known != first_with_.end() && known->second.second > now) {
       demand(reply.deduplicated && reply.id == known->second.first, "a duplicate was accepted");
       return;
@@ -56,7 +57,7 @@ class Reference {
     demand(!reply.deduplicated, "a new message was taken for a duplicate");
     accepted(sent, reply.id, now);
     if (!sent.dedup_id.empty()) {
-      first_with_[sent.dedup_id] = {reply.id, now + window};
+      first_with_[dedup] = {reply.id, now + window};
     }
   }
 
@@ -211,7 +212,7 @@ class Reference {
   }
 
   const Limits limits_;
-  std::map<std::string, std::pair<MessageId, Moment>> first_with_;
+  std::map<std::pair<std::string, std::string>, std::pair<MessageId, Moment>> first_with_;
 };
 
 }  // namespace hk::core::testing

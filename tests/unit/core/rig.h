@@ -11,6 +11,7 @@
 #include "base/random.h"
 #include "core/machine.h"
 #include "unit/core/memory_reader.h"
+#include "unit/core/named_zones.h"
 
 namespace hk::core::testing {
 
@@ -95,11 +96,12 @@ class Rig {
   Moment now{moment_from_ms(1'000'000)};
   MemoryReader reader;
   SeededRng rng{7};
+  NamedZones zones;
   std::unique_ptr<Machine> machine;
 
  private:
   void open() {
-    machine = std::make_unique<Machine>(limits, rng);
+    machine = std::make_unique<Machine>(limits, rng, zones);
     machine->recover(reader, now);
     for (const Mutation& mutation : machine->take().mutations) {
       reader.apply(mutation);

@@ -271,5 +271,28 @@ TEST(Address, OnlyCanonicalTextIsAnAddress) {
   EXPECT_EQ(*parse_address("127.0.0.1"), Address::v4(127, 0, 0, 1));
 }
 
+TEST(EgressGuard, TellsAPublisherWhatItCanSeeWithoutResolving) {
+  const EgressPolicy closed;
+  const EgressPolicy opened{.allow_loopback = true, .allow_private = true};
+  struct Literal {
+    const char* url;
+    bool closed;
+    bool opened;
+  };
+  for (const Literal& row :
+       {Literal{"http://localhost/", true, true},  // a name: when it connects
+        Literal{"https://example.com/", true, true}, Literal{"https://8.8.8.8/", true, true},
+        Literal{"http://10.0.0.1/", false, true}, Literal{"http://[::1]:8080/", false, true},
+        Literal{"http://[::ffff:10.0.0.1]/", false, false},
+        Literal{"http://169.254.169.254/", false, false},
+        Literal{"http://0.0.0.0/", false, false}}) {
+    SCOPED_TRACE(row.url);
+    const auto url = parse_destination(row.url);
+    ASSERT_TRUE(url.has_value());
+    EXPECT_EQ(check_literal(*url, closed).has_value(), row.closed);
+    EXPECT_EQ(check_literal(*url, opened).has_value(), row.opened);
+  }
+}
+
 }  // namespace
 }  // namespace hk::delivery

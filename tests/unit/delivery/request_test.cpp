@@ -149,6 +149,21 @@ TEST(Request, WhatMayNotBeSentIsNotBuilt) {
   EXPECT_FALSE(method.build().has_value());
 }
 
+TEST(Request, NamesTheUrlGroupThatTheMessageWasFor) {
+  Case one;
+  EXPECT_EQ(one.build().value().find("Upstash-Topic-Name"), std::string::npos);
+  one.message.topic = "group";
+
+  EXPECT_NE(one.build().value().find("\r\nUpstash-Topic-Name: group\r\n"), std::string::npos);
+}
+
+TEST(Request, OnlyMessagesOfAScheduleNameIt) {
+  Case one;
+  EXPECT_EQ(one.build().value().find("Upstash-Schedule-Id"), std::string::npos);
+  one.message.schedule = "scd_1";
+  EXPECT_NE(one.build().value().find("\r\nUpstash-Schedule-Id: scd_1\r\n"), std::string::npos);
+}
+
 TEST(Request, ATextThatCannotBeAFieldIsLeftOut) {
   Case one;
   one.message.labels = {"a\r\nb"};

@@ -67,6 +67,17 @@ TEST(ResponseReader, IsUsedForOneAnswerAfterAnother) {
   }
 }
 
+TEST(ResponseReader, KeepsAllThatItReadsIfSomebodyIsToBeCalledBack) {
+  ResponseReader reader({.body_bytes_kept = 3, .body_bytes_read = 8});
+  for (const auto& [keep_all, kept] : {std::pair{true, "01234567"}, std::pair{false, "012"}}) {
+    reader.begin(false, keep_all);
+    ASSERT_EQ(feed(reader, "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n0123456789", 1000),
+              Progress::done);
+
+    EXPECT_EQ(reader.response().body, kept);
+  }
+}
+
 TEST(ResponseReader, KeepsNoMoreThanItIsToldTo) {
   ResponseReader reader({.header_bytes_kept = 20, .body_bytes_kept = 3});
   reader.begin(false);

@@ -181,6 +181,29 @@ TEST(Strict, ContinueIsExpectedOnlyWithABodyAndIn1_1) {
   EXPECT_FALSE(expects("POST / HTTP/1.0", "Content-Length: 1\r\n"));
 }
 
+TEST(Strict, ATargetMayHaveABodyLimitOfItsOwn) {
+  ServerLimits limits = small_limits();
+  limits.body_bytes_max_of = [](std::string_view target) -> std::size_t {
+    return target == "/large" ? 1000 : 100;
+  };
+  const auto answered = [&limits](std::string_view target, std::size_t bytes, bool chunked) {
+    std::string text = "POST " + std::string(target) + " HTTP/1.1\r\nHost: a\r\n";
+    const std::string body(bytes, 'x');
+    if (chunked) {
+      text += "Transfer-Encoding: chunked\r\n\r\n3e8\r\n" + body + "\r\n0\r\n\r\n";
+    } else {
+      text += "Content-Length: " + std::to_string(bytes) + "\r\n\r\n" + body;
+    }
+    return read_in_pieces(text, {text.size()}, limits).status;
+  };
+
+  EXPECT_EQ(answered("/large", 1000, false), 0);
+  EXPECT_EQ(answered("/large", 1001, false), 413);
+  EXPECT_EQ(answered("/other", 101, false), 413);
+  EXPECT_EQ(answered("/large", 1000, true), 0);
+  EXPECT_EQ(answered("/other", 1000, true), 413);
+}
+
 TEST(Strict, ARefusedReaderStaysRefused) {
   const ServerLimits limits = small_limits();
   BodyBudget bodies(limits.request_bytes_max);

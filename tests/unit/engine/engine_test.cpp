@@ -119,6 +119,26 @@ class EngineTest : public ::testing::Test {
   std::unique_ptr<Engine> engine_;
 };
 
+TEST_F(EngineTest, CredentialsHaveChangedWhenTheirChangeIsAnswered) {
+  start();
+  const auto changes = [this] {
+    const std::lock_guard lock(mutex_);
+    return std::count_if(effects_.begin(), effects_.end(), [](const auto& effect) {
+      return std::holds_alternative<core::TenantChanged>(effect);
+    });
+  };
+  std::promise<std::ptrdiff_t> seen;
+  std::vector<Submission> batch;
+  batch.push_back({core::UpsertTenant{{.id = tenant_, .name = "default", .token_digests = {"new"}}},
+                   [&](const core::Reply&) { seen.set_value(changes()); }, &mailbox_});
+
+  engine_->submit(batch);
+
+  auto at_the_reply = seen.get_future();
+  ASSERT_EQ(at_the_reply.wait_for(patience), std::future_status::ready);
+  EXPECT_EQ(at_the_reply.get(), 2);  // the tenant itself, and this
+}
+
 TEST_F(EngineTest, NeitherReplyNorEffectLeavesBeforeTheSync) {
   start();
   store_.close_gate();

@@ -131,6 +131,11 @@ TEST(Codec, SettingsComeBackAsTheyWere) {
   EXPECT_EQ(flow_key.key, named_key(core::TenantId{5}, "flow"));
   EXPECT_EQ(decode_flow_key(core::TenantId{5}, "flow", flow_key.value), samples::flow_key());
 
+  const Write group = put_of(core::PutUrlGroup{samples::url_group()});
+  EXPECT_EQ(group.table, Table::url_group);
+  EXPECT_EQ(group.key, named_key(core::TenantId{5}, "group"));
+  EXPECT_EQ(decode_url_group(core::TenantId{5}, "group", group.value), samples::url_group());
+
   const Write tenant = put_of(core::PutTenant{samples::tenant()});
   EXPECT_EQ(tenant.table, Table::tenant);
   EXPECT_EQ(tenant.key, tenant_key(core::TenantId{5}));
@@ -161,6 +166,8 @@ TEST(Codec, DeletionsEraseTheKeyThatThePutWrote) {
        core::DeleteQueue{core::TenantId{5}, samples::queue().name}},
       {"flow key", core::PutFlowKey{samples::flow_key()},
        core::DeleteFlowKey{core::TenantId{5}, samples::flow_key().key}},
+      {"URL group", core::PutUrlGroup{samples::url_group()},
+       core::DeleteUrlGroup{core::TenantId{5}, samples::url_group().name}},
   };
   for (const Row& row : rows) {
     SCOPED_TRACE(row.name);

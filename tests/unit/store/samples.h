@@ -99,6 +99,15 @@ inline core::FlowKey flow_key() {
   return f;
 }
 
+inline core::UrlGroup url_group() {
+  return {.tenant = core::TenantId{5},
+          .name = "group",
+          .endpoints = {{"one", "https://b", "https://b:443"}, {"", "http://a", "http://a:80"}},
+          .options = {{"Upstash-Retries", "3"}, {"Upstash-Forward-A", ""}},
+          .created_at = moment_from_ms(1000),
+          .updated_at = moment_from_ms(2000)};
+}
+
 inline core::Tenant tenant() {
   return {core::TenantId{5}, "default",  {"digest-1", "digest-2"},
           "sealed-a",        "sealed-b", moment_from_ms(1234)};

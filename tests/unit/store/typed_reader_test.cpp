@@ -78,6 +78,7 @@ TEST_F(TypedReaderTest, RecordsAreFoundUnderTheirKeys) {
          core::PutAttempt{Seq{78}, samples::attempt(9)}, core::PutDedup{TenantId{5}, "d-1", dedup},
          core::PutMeta{samples::meta()}, core::PutTenant{samples::tenant()},
          core::PutQueue{samples::queue()}, core::PutFlowKey{samples::flow_key()},
+         core::PutUrlGroup{samples::url_group()},
          core::PutCounters{TenantId{5}, samples::counters()},
          core::PutDeadLetter{{TenantId{5}, moment_from_ms(3), Seq{77}}}});
   TypedReader r = reader();
@@ -92,6 +93,11 @@ TEST_F(TypedReaderTest, RecordsAreFoundUnderTheirKeys) {
   EXPECT_EQ(r.tenants(), (std::vector<core::Tenant>{samples::tenant()}));
   EXPECT_EQ(r.queues(), (std::vector<core::Queue>{samples::queue()}));
   EXPECT_EQ(r.flow_keys(), (std::vector<core::FlowKey>{samples::flow_key()}));
+  EXPECT_EQ(r.url_groups(), (std::vector<core::UrlGroup>{samples::url_group()}));
+  EXPECT_EQ(r.url_groups(TenantId{5}), r.url_groups());
+  EXPECT_TRUE(r.url_groups(TenantId{6}).empty());
+  EXPECT_EQ(r.url_group(TenantId{5}, "group"), samples::url_group());
+  EXPECT_EQ(r.url_group(TenantId{6}, "group"), std::nullopt);
   ASSERT_EQ(r.counters().size(), 1U);
   EXPECT_EQ(r.counters()[0], (std::pair{TenantId{5}, samples::counters()}));
   EXPECT_TRUE(r.has_dead_letter({TenantId{5}, moment_from_ms(3), Seq{77}}));

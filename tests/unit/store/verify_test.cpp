@@ -29,6 +29,12 @@ std::shared_ptr<const core::Message> message(std::uint64_t seq, std::string dedu
   return std::make_shared<const core::Message>(m);
 }
 
+std::shared_ptr<const core::Message> queued(std::uint64_t seq) {
+  core::Message m = *message(seq);
+  m.queue = "nowhere";
+  return std::make_shared<const core::Message>(m);
+}
+
 core::MessageState state(core::Status status, bool in_dlq = false) {
   core::MessageState s;
   s.status = status;
@@ -68,6 +74,10 @@ std::vector<core::Mutation> sound() {
       core::AppendEvents{tenant, moment_from_ms(1), 1, {{Seq{1}, core::EventKind::created, 0}}},
       core::AppendEvents{tenant, moment_from_ms(2), 2, {{Seq{5}, core::EventKind::created, 0}}},
       core::PutExpiry{moment_from_ms(9000), 1, {Seq{1}}, {{tenant, "d"}}},
+      core::PutSchedule{{.tenant = tenant, .id = "s", .cron = "@daily"}},
+      core::PutScheduleState{tenant, "s", {.next_at = moment_from_ms(7000)}},
+      core::PutSchedule{{.tenant = tenant, .id = "ended", .cron = "@daily"}},
+      core::PutScheduleState{tenant, "ended", {}},
       core::PutCounters{tenant,
                         {.accepted = 6,
                          .pending = 3,
@@ -139,6 +149,10 @@ TEST(Verify, FindsEachKindOfDamage) {
       {"index entry in another lane",
        core::PutLaneEntry{{tenant, "q", "", "", ""}, {.place = {Moment{}, Seq{5}}}},
        "not in the lane of message 5"},
+      {"wrong lag", core::PutQueue{{.tenant = tenant, .name = "q", .lag = 2}},
+       "the lag of queue q is 2, but 0 were counted"},
+      {"message of no queue", core::PutMessage{queued(6)},
+       "message 6 waits in queue nowhere, which is not there"},
       {"lost dead letter", core::DeleteDeadLetter{{tenant, moment_from_ms(4000), Seq{2}}},
        "message 2 should be in the dead-letter queue"},
       {"dead letter of a delivered message",
@@ -155,6 +169,13 @@ TEST(Verify, FindsEachKindOfDamage) {
       {"event of the future",
        core::AppendEvents{tenant, moment_from_ms(3), 3, {{Seq{99}, core::EventKind::active, 1}}},
        "message 99, which was never accepted"},
+      {"schedule without a state", core::PutSchedule{{.tenant = tenant, .id = "t"}},
+       "has no state: it would never run"},
+      {"state of no schedule", core::PutScheduleState{tenant, "t", {}},
+       "of a schedule that is not there"},
+      {"run of nobody", core::DeleteSchedule{tenant, "s", never}, "not the next run"},
+      {"two places in the order of runs",
+       core::PutScheduleState{tenant, "s", {.next_at = moment_from_ms(8000)}}, "not the next run"},
       {"not conserved",
        counters({.accepted = 6,
                  .pending = 3,
@@ -204,6 +225,65 @@ TEST(Verify, FindsEachKindOfDamage) {
   }
 }
 
+/// Message 1 of a queue was delivered and holds its slot for 2, the callback that tells of it.
+std::vector<core::Mutation> waiting_for_a_callback() {
+  core::Message source = *message(1);
+  source.queue = "q";
+  core::Message callback = *message(2);
+  callback.callback_of = source.id;
+  core::MessageState delivered = state(core::Status::succeeded);
+  delivered.callbacks_open = 1;
+  return {
+      core::PutMeta{{.format = 1, .epoch = 1, .indexed_up_to = Seq{1}, .time = {}}},
+      core::PutMessage{std::make_shared<const core::Message>(source)},
+      core::PutState{Seq{1}, delivered},
+      core::PutLaneEntry{core::lane_of(source),
+                         {.place = {Moment{}, Seq{1}}, .started = true, .finished = true}},
+      core::PutMessage{std::make_shared<const core::Message>(callback)},
+      core::PutCounters{tenant, {.accepted = 2, .pending = 1, .succeeded = 1, .attempts = 2}},
+  };
+}
+
+TEST(Verify, KnowsWhoHoldsAQueueForItsCallbacks) {
+  const VerifyReport report = report_of(waiting_for_a_callback());
+  EXPECT_TRUE(report.ok()) << report.problems.front();
+
+  struct Row {
+    const char* name;
+    core::Mutation damage;
+    const char* says;
+  };
+  const core::LaneKey lane{tenant, "q", "", "", ""};
+  core::MessageState two = state(core::Status::succeeded);
+  two.callbacks_open = 2;
+  core::Message of_nobody = *message(2);
+  of_nobody.callback_of = {Seq{9}, 9};
+  const Row rows[] = {
+      {"an entry that does not say so",
+       core::PutLaneEntry{lane, {.place = {Moment{}, Seq{1}}, .started = true}},
+       "whether it holds its slot"},
+      {"an entry without a slot",
+       core::PutLaneEntry{lane, {.place = {Moment{}, Seq{1}}, .finished = true}},
+       "whether it holds its slot"},
+      {"a lost entry", core::DeleteLaneEntry{lane, {Moment{}, Seq{1}}},
+       "message 1 waits for its callbacks, but the next start would not know"},
+      {"it waits for too many", core::PutState{Seq{1}, two}, "waits for 2 callbacks, but 1 are"},
+      {"it waits for nobody", core::PutMessage{std::make_shared<const core::Message>(of_nobody)},
+       "waits for 1 callbacks, but 0 are"},
+      {"it has stopped waiting", core::PutState{Seq{1}, state(core::Status::succeeded)},
+       "message 1 does not wait for its callbacks"},
+  };
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.name);
+    auto mutations = waiting_for_a_callback();
+    mutations.push_back(row.damage);
+    const VerifyReport found = report_of(mutations);
+    EXPECT_TRUE(std::ranges::any_of(found.problems, [&row](const std::string& problem) {
+      return problem.find(row.says) != std::string::npos;
+    })) << (found.problems.empty() ? "no problem" : found.problems.front());
+  }
+}
+
 TEST(Verify, FindsBytesThatAreNoRecordInEveryTable) {
   for (std::size_t i = 0; i < table_count; ++i) {
     SCOPED_TRACE(table_name(static_cast<Table>(i)));
@@ -212,6 +292,14 @@ TEST(Verify, FindsBytesThatAreNoRecordInEveryTable) {
   }
   const Write broken_value{Write::Kind::put, Table::message, seq_key(Seq{4}), "\xff\xff\xff"};
   EXPECT_FALSE(report_of(sound(), {broken_value}).ok());
+}
+
+TEST(Verify, FindsAScheduleThatIsNotInTheOrderOfRuns) {
+  const std::string due = schedule_due_key({moment_from_ms(7000), tenant, "s"});
+  const VerifyReport report =
+      report_of(sound(), {{Write::Kind::erase, Table::schedule_due, due, {}}});
+  ASSERT_EQ(report.problems.size(), 1U);
+  EXPECT_NE(report.problems[0].find("not in the order of runs"), std::string::npos);
 }
 
 TEST(Verify, ListsABoundedNumberOfProblems) {

@@ -74,5 +74,111 @@ TEST(DeadLetter, RetryIsNeverTakenForADuplicate) {
   EXPECT_EQ(rig.reader.message(again.id.seq)->dedup_id, "");
 }
 
+std::shared_ptr<RetryDeadLetter::Changes> changes() {
+  return std::make_shared<RetryDeadLetter::Changes>();
+}
+
+TEST(DeadLetter, ARetryHasTheChangesAndKeepsTheRest) {
+  Rig rig;
+  Message message = message_to("http://a");
+  message.headers = {{"Content-Type", "text/plain"}, {"x-a", "old"}, {"X-A", "older"}};
+  message.labels = {"old"};
+  message.flow_key = "key";
+  const Ran first = rig.run(Rig::publishing(message));
+  rig.run(Rig::outcome(first.starts.at(0), false));
+  const auto old = rig.reader.message(first.starts.at(0).id.seq);
+  const auto changed = changes();
+  changed->method = "PUT";
+  changed->headers = {{"X-a", "new"}, {"X-B", "b"}};
+  changed->retries_max = 7;
+  changed->retry_delay = TableDelay{{Millis{5}}};
+  changed->timeout = Millis{9};
+  changed->labels = {"new"};
+  changed->callback = Callback{.url = "http://b/", .host = "http://b"};
+  changed->failure_callback = Callback{.url = "http://c/", .host = "http://c"};
+  changed->flow = FlowKey{.tenant = tenant_one, .key = "other", .parallelism = 2};
+
+  const auto again =
+      rig.run(RetryDeadLetter{tenant_one, *rig.reader.letters.begin(), changed}).only<Published>();
+
+  Message want = *old;
+  want.id = again.id;
+  want.replay_of = old->id;
+  want.method = "PUT";
+  want.headers = {{"Content-Type", "text/plain"}, {"X-a", "new"}, {"X-B", "b"}};
+  want.retry = {.retries_max = 7, .delay = TableDelay{{Millis{5}}}};
+  want.timeout = Millis{9};
+  want.labels = {"new"};
+  want.callback = changed->callback;
+  want.failure_callback = changed->failure_callback;
+  want.flow_key = "other";
+  EXPECT_EQ(*rig.reader.message(again.id.seq), want);
+  EXPECT_EQ(rig.reader.flow_key(tenant_one, "other")->parallelism, 2U);
+  EXPECT_TRUE(rig.reader.letters.empty());
+}
+
+TEST(DeadLetter, ARetryCanBeForLater) {
+  struct Row {
+    std::string_view name;
+    Moment not_before;
+    Millis delay;
+    Millis due_in;
+  };
+  const Row rows[] = {{"delay", {}, Millis{5000}, Millis{5000}},
+                      {"a time", moment_from_ms(1'003'000), {}, Millis{3000}},
+                      {"a time that has passed", moment_from_ms(1), {}, {}}};
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.name);
+    Rig rig;
+    const auto changed = changes();
+    changed->not_before = row.not_before;
+    changed->delay = row.delay;
+
+    const Ran ran = rig.run(RetryDeadLetter{tenant_one, fail_one(rig), changed});
+
+    EXPECT_EQ(rig.reader.message(ran.only<Published>().id.seq)->not_before, rig.now + row.due_in);
+    EXPECT_EQ(ran.starts.size(), row.due_in == Millis{0} ? 1U : 0U);
+  }
+}
+
+TEST(DeadLetter, StaysWhenItsChangesAreRefused) {
+  Rig rig;
+  const Ran ran = rig.run(Rig::publishing(queued("orders")));
+  rig.run(Rig::outcome(ran.starts.at(0), false));
+  const DeadLetterKey key = *rig.reader.letters.begin();
+  const auto delayed = changes();
+  delayed->delay = Millis{1};
+  const auto broken = changes();
+  broken->retry_delay = ExpressionDelay{"("};
+
+  for (const auto& changed : {delayed, broken}) {
+    const Ran refused = rig.run(RetryDeadLetter{tenant_one, key, changed});
+    ASSERT_FALSE(refused.replies.at(0).has_value());
+    EXPECT_EQ(refused.replies[0].error().kind, ErrorKind::invalid_argument);
+  }
+
+  EXPECT_EQ(rig.counts().dead_letters, 1U);
+  EXPECT_EQ(rig.reader.messages.size(), 1U);
+  EXPECT_TRUE(rig.run(RetryDeadLetter{tenant_one, key}).replies.at(0).has_value());
+}
+
+TEST(DeadLetter, ACallbackThatIsRetriedGetsNoCallbacksAndHoldsNothingUp) {
+  Rig rig;
+  Message callback = message_to("http://a");
+  callback.callback_of = MessageId{Seq{77}, 1};
+  const Ran ran = rig.run(Rig::publishing(callback));
+  rig.run(Rig::outcome(ran.starts.at(0), false));
+  const auto changed = changes();
+  changed->callback = Callback{.url = "http://b/", .host = "http://b"};
+  changed->failure_callback = changed->callback;
+
+  const auto again =
+      rig.run(RetryDeadLetter{tenant_one, *rig.reader.letters.begin(), changed}).only<Published>();
+
+  const auto message = rig.reader.message(again.id.seq);
+  EXPECT_FALSE(message->callback || message->failure_callback);
+  EXPECT_EQ(message->callback_of, callback.callback_of);
+}
+
 }  // namespace
 }  // namespace hk::core::testing

@@ -134,6 +134,18 @@ TEST(Publish, DedupIdsOfTenantsAreTheirOwn) {
   EXPECT_FALSE(rig.run(Rig::publishing(message)).only<Published>().deduplicated);
 }
 
+TEST(Publish, ADedupIdCountsOncePerDestination) {
+  Rig rig;
+  Message message = message_to("http://a");
+  message.dedup_id = "same";
+  const auto first = rig.run(Rig::publishing(message)).only<Published>();
+  Message other = message;
+  other.url += "?x=1";
+
+  EXPECT_FALSE(rig.run(Rig::publishing(other)).only<Published>().deduplicated);
+  EXPECT_EQ(rig.run(Rig::publishing(message)).only<Published>().id, first.id);
+}
+
 TEST(Publish, BringsTheSettingsOfItsFlowKey) {
   Rig rig;
   Message message = message_to("http://a");

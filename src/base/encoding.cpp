@@ -1,9 +1,9 @@
-#include "security/encoding.h"
+#include "base/encoding.h"
 
 #include <array>
 #include <cstdint>
 
-namespace hk::security {
+namespace hk {
 namespace {
 
 constexpr std::string_view hex_digits = "0123456789abcdef";
@@ -141,4 +141,4 @@ std::optional<std::string> unbase64url(std::string_view text) {
   return decode(text, from_url_safe);
 }
 
-}  // namespace hk::security
+}  // namespace hk

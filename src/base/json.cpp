@@ -1,9 +1,9 @@
-#include "api/json.h"
+#include "base/json.h"
 
 #include <array>
 #include <charconv>
 
-namespace hk::api {
+namespace hk {
 
 void JsonWriter::separate() {
   if (need_comma_) {
@@ -52,4 +52,4 @@ void JsonWriter::null() {
   out_ += "null";
 }
 
-}  // namespace hk::api
+}  // namespace hk

@@ -1,0 +1,143 @@
+// GET and POST /api/v1/tenants, POST /api/v1/tenants/{id}/rotate-token. A token is shown once, in
+// the answer that made it: only its digest is stored.
+#include <boost/json.hpp>
+
+#include "api/admin/handlers.h"
+#include "api/jobs/problem.h"
+#include "api/json.h"
+#include "api/json_input.h"
+#include "api/reply.h"
+#include "api/tenant_change.h"
+#include "api/text.h"
+#include "observe/log.h"
+#include "security/credentials.h"
+
+namespace hk::api::admin {
+
+namespace {
+
+constexpr std::size_t name_bytes_max = 64;
+
+Result<std::string> read_name(const std::string& body) {
+  const Result<boost::json::object> object = parse_json_object(body);
+  if (!object) {
+    return std::unexpected(object.error());
+  }
+  const boost::json::value* const name = object->if_contains("name");
+  if (object->size() != 1 || name == nullptr || !name->is_string()) {
+    return fail(ErrorKind::invalid_argument, R"(the body must be {"name": "<name>"})");
+  }
+  std::string text(name->get_string());
+  if (!valid_name(text) || text.size() > name_bytes_max) {
+    return fail(ErrorKind::invalid_argument,
+                "name: 1 to 64 letters, digits, '.', '_' and '-' are expected");
+  }
+  return text;
+}
+
+void write_tenant(JsonWriter& json, core::TenantId id, std::string_view name) {
+  json.field("id", id.value());
+  json.field("name", name);
+}
+
+}  // namespace
+
+void list_tenants(const Services& services, Call& call) {
+  http::Response response;
+  JsonWriter json(response.body);
+  json.begin_object();
+  json.key("tenants");
+  json.begin_array();
+  for (const core::Tenant& tenant : services.submitter.durable_view()->tenants()) {
+    json.begin_object();
+    write_tenant(json, tenant.id, tenant.name);
+    json.field("created_at", rfc3339(tenant.created_at));
+    json.end_object();
+  }
+  json.end_array();
+  json.end_object();
+  call.answer(std::move(response));
+}
+
+void create_tenant(const Services& services, Call& call) {
+  Result<std::string> name = read_name(call.request.body);
+  if (!name) {
+    call.answer(jobs::problem(name.error()));
+    return;
+  }
+  Secret token = security::make_token("live");
+  Secret current = security::make_signing_key();
+  Secret next = security::make_signing_key();
+  core::Tenant tenant;
+  tenant.name = *name;
+  tenant.token_digests = {services.tenants.token_digest(token.reveal())};
+  core::UpsertTenant command{services.tenants.with_keys(std::move(tenant), current, next)};
+  call.batcher.submit(std::move(command), [answer = std::move(call.answer), name = std::move(*name),
+                                           token = std::move(token), current = std::move(current),
+                                           next = std::move(next)](core::Reply reply) mutable {
+    if (!reply) {
+      answer(jobs::problem(reply.error()));
+      return;
+    }
+    observe::log(observe::Level::info, "tenant.created", {{"tenant", name}});
+    http::Response response;
+    response.status = 201;
+    JsonWriter json(response.body);
+    json.begin_object();
+    write_tenant(json, answer_of<core::TenantStored>(reply).id, name);
+    json.field("token", token.reveal());
+    json.field("current_signing_key", current.reveal());
+    json.field("next_signing_key", next.reveal());
+    json.end_object();
+    answer(std::move(response));
+  });
+}
+
+/// The tokens that it had open nothing any more once this is answered.
+void rotate_token(const Services& services, Call& call) {
+  Result<TenantChange> change = TenantChange::begin();
+  if (!change) {
+    call.answer(jobs::problem(change.error()));
+    return;
+  }
+  const std::optional<std::uint64_t> number = parse_unsigned(call.param);
+  std::optional<core::Tenant> tenant;
+  if (number && *number <= UINT32_MAX) {
+    tenant = find_tenant(*services.submitter.durable_view(),
+                         core::TenantId{static_cast<std::uint32_t>(*number)});
+  }
+  if (!tenant) {
+    call.answer(jobs::problem(404, "no tenant with the id " + call.param));
+    return;
+  }
+  if (services.options.settings_token && tenant->name == services.options.settings_tenant) {
+    call.answer(jobs::problem(
+        409,
+        "the token of this tenant comes from the server's settings (or --dev), and its next start "
+        "would bring it back: change it there"));
+    return;
+  }
+  Secret token = security::make_token("live");
+  tenant->token_digests = {services.tenants.token_digest(token.reveal())};
+  core::UpsertTenant command{*tenant};
+  call.batcher.submit(
+      std::move(command),
+      [change = std::move(*change), answer = std::move(call.answer), id = tenant->id,
+       name = tenant->name, token = std::move(token)](core::Reply reply) mutable {
+        change.end();
+        if (!reply) {
+          answer(jobs::problem(reply.error()));
+          return;
+        }
+        observe::log(observe::Level::info, "tenant.token_rotated", {{"tenant", name}});
+        http::Response response;
+        JsonWriter json(response.body);
+        json.begin_object();
+        write_tenant(json, id, name);
+        json.field("token", token.reveal());
+        json.end_object();
+        answer(std::move(response));
+      });
+}
+
+}  // namespace hk::api::admin

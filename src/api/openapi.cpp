@@ -1,0 +1,194 @@
+#include "api/openapi.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "api/json.h"
+#include "api/route.h"
+#include "api/text.h"
+
+namespace hk::api {
+
+namespace {
+
+const RouteWords* words_of(const Route& route) {
+  const auto words = route_words();
+  const auto found = std::ranges::find_if(words, [&](const RouteWords& one) {
+    return one.method == route.method && one.pattern == route.pattern;
+  });
+  return found == words.end() ? nullptr : &*found;
+}
+
+/// "/v2/publish/{destination...}" -> "/v2/publish/{destination}"
+std::string path_of(std::string_view pattern) {
+  std::string path(pattern);
+  if (const std::size_t dots = path.find("..."); dots != std::string::npos) {
+    path.erase(dots, 3);
+  }
+  return path;
+}
+
+std::vector<std::string> path_parameters(std::string_view pattern) {
+  std::vector<std::string> names;
+  const std::string path = path_of(pattern);
+  for (std::size_t open = path.find('{'); open != std::string::npos;
+       open = path.find('{', open + 1)) {
+    names.push_back(path.substr(open + 1, path.find('}', open) - open - 1));
+  }
+  return names;
+}
+
+std::string operation_id(const Route& route) {
+  std::string id = to_lower(route.method);
+  for (const char c : path_of(route.pattern)) {
+    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    if (letter) {
+      id += c;
+    } else if (id.back() != '_' && c != '}') {
+      id += '_';
+    }
+  }
+  return id;
+}
+
+void write_ref(JsonWriter& json, std::string_view schema) {
+  json.key("schema");
+  json.begin_object();
+  json.field("$ref", "#/components/schemas/" + std::string(schema));
+  json.end_object();
+}
+
+void write_content(JsonWriter& json, std::string_view type, std::string_view schema) {
+  json.key("content");
+  json.begin_object();
+  json.key(type);
+  json.begin_object();
+  write_ref(json, schema);
+  json.end_object();
+  json.end_object();
+}
+
+void write_parameter(JsonWriter& json, std::string_view name, bool in_path) {
+  json.begin_object();
+  json.field("name", name);
+  json.field("in", in_path ? "path" : "query");
+  json.field("required", in_path);
+  json.key("schema");
+  json.begin_object();
+  json.field("type", "string");
+  json.end_object();
+  json.end_object();
+}
+
+void write_parameters(JsonWriter& json, const Route& route, std::string_view query) {
+  json.key("parameters");
+  json.begin_array();
+  for (const std::string& name : path_parameters(route.pattern)) {
+    write_parameter(json, name, true);
+  }
+  while (!query.empty()) {
+    const std::string_view name = query.substr(0, query.find(' '));
+    write_parameter(json, name, false);
+    query.remove_prefix(std::min(query.size(), name.size() + 1));
+  }
+  json.end_array();
+}
+
+void write_responses(JsonWriter& json, const Route& route, const RouteWords& words) {
+  json.key("responses");
+  json.begin_object();
+  json.key(std::to_string(words.status));
+  json.begin_object();
+  json.field("description", "done");
+  if (!words.response.empty()) {
+    write_content(json, "application/json", words.response);
+  }
+  json.end_object();
+  json.key("default");
+  json.begin_object();
+  json.field("description", "an error: its status says what to do, its text is for people");
+  const bool own = route.surface == Surface::own;
+  write_content(json, own ? "application/problem+json" : "application/json",
+                own ? "Problem" : "Error");
+  json.end_object();
+  json.end_object();
+}
+
+void write_operation(JsonWriter& json, const Route& route, const RouteWords& words) {
+  json.key(to_lower(route.method));
+  json.begin_object();
+  json.field("operationId", operation_id(route));
+  json.key("tags");
+  json.begin_array();
+  json.string(words.tag);
+  json.end_array();
+  json.field("summary", words.summary);
+  write_parameters(json, route, words.query);
+  if (!words.request.empty()) {
+    json.key("requestBody");
+    json.begin_object();
+    const bool bytes = words.request == "bytes";
+    write_content(json, bytes ? "*/*" : "application/json", bytes ? "Bytes" : words.request);
+    json.end_object();
+  }
+  json.key("security");
+  json.begin_array();
+  if (route.access != Access::open) {
+    json.begin_object();
+    json.key(route.access == Access::admin ? "adminToken" : "token");
+    json.begin_array();
+    json.end_array();
+    json.end_object();
+  }
+  json.end_array();
+  write_responses(json, route, words);
+  json.end_object();
+}
+
+void write_paths(JsonWriter& json) {
+  std::vector<std::string_view> told;  // patterns: several methods share a path
+  json.begin_object();
+  for (const Route& first : routes()) {
+    if (std::ranges::find(told, first.pattern) != told.end()) {
+      continue;
+    }
+    told.push_back(first.pattern);
+    json.key(path_of(first.pattern));
+    json.begin_object();
+    for (const Route& route : routes()) {
+      const RouteWords* const words = words_of(route);
+      if (route.pattern == first.pattern && words != nullptr) {
+        write_operation(json, route, *words);
+      }
+    }
+    json.end_object();
+  }
+  json.end_object();
+}
+
+std::string make_document() {
+  std::string text = R"({"openapi":"3.1.0","info":{"title":"Hikyaku","version":"1",)"
+                     R"("description":"Paths below /v2 follow QStash v2; those below /api/v1 are )"
+                     R"(Hikyaku's own."},"paths":)";
+  JsonWriter json(text);
+  write_paths(json);
+  text += R"(,"components":)";
+  text += openapi_components();
+  text += '}';
+  return text;
+}
+
+}  // namespace
+
+const std::string& openapi_document() {
+  static const std::string document = make_document();
+  return document;
+}
+
+void get_openapi(const Services& /*services*/, Call& call) {
+  http::Response response;
+  response.body = openapi_document();
+  call.answer(std::move(response));
+}
+
+}  // namespace hk::api

@@ -1,0 +1,145 @@
+// The objects that requests and answers are made of, as JSON Schema.
+#include "api/openapi.h"
+
+namespace hk::api {
+
+namespace {
+
+constexpr std::string_view components = R"json({
+"securitySchemes": {
+  "token": {"type": "http", "scheme": "bearer", "description": "token of a tenant"},
+  "adminToken": {"type": "http", "scheme": "bearer", "description": "token in admin.json of the data directory"}
+},
+"schemas": {
+  "Bytes": {"type": "string", "format": "binary"},
+  "Error": {"type": "object", "required": ["error"], "properties": {"error": {"type": "string"}}},
+  "Problem": {"type": "object", "required": ["type", "title", "status", "detail"], "properties": {
+    "type": {"type": "string"}, "title": {"type": "string"}, "status": {"type": "integer"},
+    "detail": {"type": "string"}}},
+  "HeaderMap": {"type": "object", "additionalProperties": {"type": "array", "items": {"type": "string"}}},
+  "MessageId": {"type": "object", "required": ["messageId"], "properties": {"messageId": {"type": "string"}}},
+  "Published": {"allOf": [{"$ref": "#/components/schemas/MessageId"}], "properties": {
+    "url": {"type": "string"}, "deduplicated": {"type": "boolean"}}},
+  "Cancelled": {"type": "object", "required": ["cancelled"], "properties": {"cancelled": {"type": "integer"}}},
+  "Deleted": {"type": "object", "required": ["deleted"], "properties": {
+    "deleted": {"type": "integer"}, "cursor": {"type": "string"}}},
+  "Retried": {"type": "object", "required": ["responses"], "properties": {
+    "responses": {"type": "array", "items": {"$ref": "#/components/schemas/MessageId"}},
+    "cursor": {"type": "string"}}},
+  "Selection": {"type": "object", "description": "the query parameters, as members; values are texts, numbers or arrays of them"},
+  "Message": {"type": "object",
+    "required": ["messageId", "url", "method", "header", "maxRetries", "notBefore", "createdAt", "callerIP"],
+    "properties": {
+      "messageId": {"type": "string"}, "url": {"type": "string"}, "method": {"type": "string"},
+      "header": {"$ref": "#/components/schemas/HeaderMap"},
+      "body": {"type": "string"}, "bodyBase64": {"type": "string"},
+      "maxRetries": {"type": "integer"},
+      "notBefore": {"type": "integer", "description": "ms since 1970"},
+      "createdAt": {"type": "integer", "description": "ms since 1970"},
+      "retryDelayExpression": {"type": "string"},
+      "callback": {"type": "string"}, "failureCallback": {"type": "string"},
+      "topicName": {"type": "string"}, "endpointName": {"type": "string"},
+      "queueName": {"type": "string"}, "scheduleId": {"type": "string"},
+      "callerIP": {"type": "string"}, "callerIp": {"type": "string"},
+      "label": {"type": "string"}, "labels": {"type": "array", "items": {"type": "string"}},
+      "flowControlKey": {"type": "string"}, "parallelism": {"type": "integer"}, "rate": {"type": "integer"},
+      "period": {"type": "integer", "description": "seconds"}}},
+  "DeadLetter": {"allOf": [{"$ref": "#/components/schemas/Message"}], "required": ["dlqId", "responseStatus"],
+    "properties": {
+      "dlqId": {"type": "string"}, "responseStatus": {"type": "integer", "description": "0: no answer came"},
+      "responseHeader": {"$ref": "#/components/schemas/HeaderMap"},
+      "responseBody": {"type": "string"}, "responseBodyBase64": {"type": "string"}}},
+  "DeadLetterPage": {"type": "object", "required": ["messages"], "properties": {
+    "messages": {"type": "array", "items": {"$ref": "#/components/schemas/DeadLetter"}},
+    "cursor": {"type": "string", "description": "absent on the last page"}}},
+  "Event": {"type": "object", "required": ["time", "messageId", "state", "url", "method"], "properties": {
+    "time": {"type": "integer", "description": "ms since 1970"}, "messageId": {"type": "string"},
+    "state": {"enum": ["CREATED", "ACTIVE", "ERROR", "RETRY", "DELIVERED", "FAILED", "CANCEL_REQUESTED", "CANCELED"]},
+    "url": {"type": "string"}, "method": {"type": "string"},
+    "header": {"$ref": "#/components/schemas/HeaderMap"},
+    "body": {"type": "string", "description": "base64"},
+    "maxRetries": {"type": "integer"}, "nextDeliveryTime": {"type": "integer"}, "error": {"type": "string"},
+    "responseStatus": {"type": "integer"}, "responseBody": {"type": "string", "description": "base64"},
+    "responseHeaders": {"$ref": "#/components/schemas/HeaderMap"}}},
+  "EventPage": {"type": "object", "required": ["events"], "properties": {
+    "events": {"type": "array", "items": {"$ref": "#/components/schemas/Event"}},
+    "cursor": {"type": "string", "description": "absent on the last page"}}},
+  "Batch": {"type": "array", "items": {"type": "object", "required": ["destination"], "properties": {
+    "destination": {"type": "string", "description": "URL or URL group"},
+    "headers": {"type": "object", "description": "values are texts or arrays of them"},
+    "body": {"type": "string"}, "queue": {"type": "string"}}}},
+  "BatchPublished": {"type": "array", "items": {"anyOf": [{"$ref": "#/components/schemas/Published"},
+    {"type": "array", "items": {"$ref": "#/components/schemas/Published"}}, {"$ref": "#/components/schemas/Error"}]}},
+  "Endpoint": {"type": "object", "properties": {"name": {"type": "string"}, "url": {"type": "string"}}},
+  "Endpoints": {"type": "object", "required": ["endpoints"], "properties": {
+    "endpoints": {"type": "array", "items": {"$ref": "#/components/schemas/Endpoint"}}}},
+  "UrlGroupOptions": {"type": "object", "required": ["headers"], "properties": {"headers": {"type": "object"}}},
+  "UrlGroup": {"allOf": [{"$ref": "#/components/schemas/Endpoints"}], "required": ["name"], "properties": {
+    "name": {"type": "string"}, "createdAt": {"type": "integer"}, "updatedAt": {"type": "integer"}}},
+  "UrlGroupList": {"type": "array", "items": {"$ref": "#/components/schemas/UrlGroup"}},
+  "QueueSettings": {"type": "object", "required": ["queueName"], "properties": {
+    "queueName": {"type": "string"}, "parallelism": {"type": "integer"}, "paused": {"type": "boolean"}}},
+  "Queue": {"type": "object", "required": ["name", "parallelism", "lag", "paused"], "properties": {
+    "name": {"type": "string"}, "parallelism": {"type": "integer"}, "paused": {"type": "boolean"},
+    "lag": {"type": "integer", "description": "messages that are not finished"},
+    "createdAt": {"type": "integer"}, "updatedAt": {"type": "integer"}}},
+  "QueueList": {"type": "array", "items": {"$ref": "#/components/schemas/Queue"}},
+  "FlowKey": {"type": "object", "required": ["flowControlKey"], "properties": {
+    "flowControlKey": {"type": "string"}, "waitListSize": {"type": "integer"},
+    "parallelismMax": {"type": "integer"}, "parallelismCount": {"type": "integer"}, "rateMax": {"type": "integer"},
+    "rateCount": {"type": "integer"}, "ratePeriod": {"type": "integer", "description": "seconds"},
+    "ratePeriodStart": {"type": "integer", "description": "seconds"}, "isPaused": {"type": "boolean"},
+    "isPinnedParallelism": {"type": "boolean"}, "isPinnedRate": {"type": "boolean"}}},
+  "FlowKeyList": {"type": "array", "items": {"$ref": "#/components/schemas/FlowKey"}},
+  "GlobalParallelism": {"type": "object", "required": ["parallelismMax", "parallelismCount"], "properties": {
+    "parallelismMax": {"type": "integer"}, "parallelismCount": {"type": "integer"}}},
+  "ScheduleId": {"type": "object", "required": ["scheduleId"], "properties": {"scheduleId": {"type": "string"}}},
+  "Schedule": {"allOf": [{"$ref": "#/components/schemas/ScheduleId"}],
+    "required": ["cron", "destination", "method", "isPaused"], "properties": {
+    "cron": {"type": "string"}, "destination": {"type": "string"}, "method": {"type": "string"},
+    "header": {"$ref": "#/components/schemas/HeaderMap"}, "body": {"type": "string"},
+    "retries": {"type": "integer"}, "createdAt": {"type": "integer"}, "isPaused": {"type": "boolean"},
+    "nextScheduleTime": {"type": "integer"}, "lastScheduleTime": {"type": "integer"},
+    "lastScheduleStates": {"type": "object", "additionalProperties": {"type": "string"}},
+    "error": {"type": "string", "description": "why the last run made no message"}}},
+  "ScheduleList": {"type": "array", "items": {"$ref": "#/components/schemas/Schedule"}},
+  "Keys": {"type": "object", "required": ["current", "next"], "properties": {
+    "current": {"type": "string"}, "next": {"type": "string"}}},
+  "Attempt": {"type": "object", "required": ["number", "fence", "started_at"], "properties": {
+    "number": {"type": "integer"}, "fence": {"type": "string"},
+    "started_at": {"type": "string", "format": "date-time"}, "ended_at": {"type": "string", "format": "date-time"},
+    "latency_ms": {"type": "integer"}, "status_code": {"type": "integer"}, "error": {"type": "string"},
+    "span_id": {"type": "string"}}},
+  "Hold": {"type": "object", "required": ["gate"], "properties": {
+    "gate": {"type": "string"}, "detail": {"type": "string"},
+    "opens_at": {"type": "string", "format": "date-time"}}},
+  "Job": {"type": "object", "required": ["id", "status", "url", "method", "labels", "created_at", "attempts", "holds"],
+    "properties": {
+      "id": {"type": "string"},
+      "status": {"enum": ["PENDING", "RUNNING", "SUCCEEDED", "FAILED", "CANCELED"]},
+      "url": {"type": "string"}, "method": {"type": "string"}, "queue": {"type": "string"},
+      "labels": {"type": "array", "items": {"type": "string"}},
+      "created_at": {"type": "string", "format": "date-time"}, "due_at": {"type": "string", "format": "date-time"},
+      "finished_at": {"type": "string", "format": "date-time"}, "cancel_requested": {"type": "boolean"},
+      "trace": {"type": "object"}, "dlq_id": {"type": "string"},
+      "attempts": {"type": "array", "items": {"$ref": "#/components/schemas/Attempt"}},
+      "holds": {"type": "array", "items": {"$ref": "#/components/schemas/Hold"}}}},
+  "Directory": {"type": "object", "required": ["directory"], "properties": {"directory": {"type": "string"}}},
+  "NewTenant": {"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}}},
+  "Tenant": {"type": "object", "required": ["id", "name"], "properties": {
+    "id": {"type": "integer"}, "name": {"type": "string"},
+    "created_at": {"type": "string", "format": "date-time"}}},
+  "TenantPage": {"type": "object", "required": ["tenants"], "properties": {
+    "tenants": {"type": "array", "items": {"$ref": "#/components/schemas/Tenant"}}}},
+  "TenantCredentials": {"type": "object", "required": ["id", "name", "token"], "properties": {
+    "id": {"type": "integer"}, "name": {"type": "string"},
+    "token": {"type": "string", "description": "shown once"},
+    "current_signing_key": {"type": "string"}, "next_signing_key": {"type": "string"}}},
+  "Health": {"type": "object", "required": ["status"], "properties": {"status": {"type": "string"}}}
+}})json";
+
+}  // namespace
+
+std::string_view openapi_components() { return components; }
+
+}  // namespace hk::api

@@ -1,0 +1,149 @@
+// /v2/queues: the queues themselves. Lists read the durable view; changes go through the core.
+#include <limits>
+
+#include "api/json.h"
+#include "api/json_input.h"
+#include "api/qstash/errors.h"
+#include "api/qstash/handlers.h"
+#include "api/text.h"
+
+namespace hk::api::qstash {
+
+namespace {
+
+http::Response bad_queue_name() {
+  return error_response(
+      400, "invalid queue name: letters, digits, '.', '_' and '-' only, at least one of them");
+}
+
+http::Response no_such_queue(std::string_view name) {
+  return error_response(404, "queue " + std::string(name) + " not found");
+}
+
+void write_queue(JsonWriter& json, const core::Queue& queue) {
+  json.begin_object();
+  json.field("createdAt", to_ms(queue.created_at));
+  json.field("updatedAt", to_ms(queue.updated_at));
+  json.field("name", queue.name);
+  json.field("parallelism", queue.parallelism);
+  json.field("lag", queue.lag);
+  json.field("paused", queue.paused);
+  json.end_object();
+}
+
+/// One that is being deleted is not there any more, whatever is left of it.
+std::optional<core::Queue> find_queue(const Services& services, const Call& call) {
+  auto queue = services.submitter.durable_view()->queue(call.tenant->id, call.param);
+  return queue && queue->deleted ? std::nullopt : queue;
+}
+
+Result<core::UpsertQueue> read_upsert(const Call& call) {
+  Result<boost::json::object> body = parse_json_object(call.request.body);
+  if (!body) {
+    return std::unexpected(std::move(body.error()));
+  }
+  core::UpsertQueue command{.tenant = call.tenant->id};
+  const boost::json::value* const name = body->if_contains("queueName");
+  if (name == nullptr || !name->is_string() || !valid_name(name->get_string())) {
+    return fail(ErrorKind::invalid_argument,
+                "queueName: a text of letters, digits, '.', '_' and '-' is expected");
+  }
+  command.name = std::string(name->get_string());
+  const boost::json::value* const parallelism = body->if_contains("parallelism");
+  if (parallelism != nullptr && !parallelism->is_null()) {
+    // Boost reads what fits into 64 bits as an integer; anything else is not a whole number.
+    const std::int64_t* const number = parallelism->if_int64();
+    if (number == nullptr || *number < 1 || *number > std::numeric_limits<std::uint32_t>::max()) {
+      return fail(ErrorKind::invalid_argument, "parallelism: a whole number from 1 is expected");
+    }
+    command.parallelism = static_cast<std::uint32_t>(*number);
+  }
+  const boost::json::value* const paused = body->if_contains("paused");
+  if (paused != nullptr && !paused->is_null()) {
+    if (!paused->is_bool()) {
+      return fail(ErrorKind::invalid_argument, "paused: true or false is expected");
+    }
+    command.paused = paused->get_bool();
+  }
+  return command;
+}
+
+/// The client reads no body of these answers.
+void submit(Call& call, core::Command command) {
+  call.batcher.submit(std::move(command),
+                      [answer = std::move(call.answer)](const core::Reply& reply) mutable {
+                        if (!reply) {
+                          answer(error_response(reply.error()));
+                          return;
+                        }
+                        http::Response response;
+                        response.body = "{}";
+                        answer(std::move(response));
+                      });
+}
+
+void set_paused(const Services& services, Call& call, bool paused) {
+  if (!valid_name(call.param)) {
+    call.answer(bad_queue_name());
+    return;
+  }
+  if (!find_queue(services, call)) {
+    call.answer(no_such_queue(call.param));
+    return;
+  }
+  submit(call, core::UpsertQueue{.tenant = call.tenant->id, .name = call.param, .paused = paused});
+}
+
+}  // namespace
+
+void upsert_queue(const Services& /*services*/, Call& call) {
+  Result<core::UpsertQueue> command = read_upsert(call);
+  if (!command) {
+    call.answer(error_response(command.error()));
+    return;
+  }
+  submit(call, std::move(*command));
+}
+
+void list_queues(const Services& services, Call& call) {
+  http::Response response;
+  JsonWriter json(response.body);
+  json.begin_array();
+  for (const core::Queue& queue : services.submitter.durable_view()->queues(call.tenant->id)) {
+    if (!queue.deleted) {
+      write_queue(json, queue);
+    }
+  }
+  json.end_array();
+  call.answer(std::move(response));
+}
+
+void get_queue(const Services& services, Call& call) {
+  if (!valid_name(call.param)) {
+    call.answer(bad_queue_name());
+    return;
+  }
+  const std::optional<core::Queue> queue = find_queue(services, call);
+  if (!queue) {
+    call.answer(no_such_queue(call.param));
+    return;
+  }
+  http::Response response;
+  JsonWriter json(response.body);
+  write_queue(json, *queue);
+  call.answer(std::move(response));
+}
+
+void delete_queue(const Services& /*services*/, Call& call) {
+  if (!valid_name(call.param)) {
+    call.answer(bad_queue_name());
+    return;
+  }
+  submit(call, core::DeleteQueueCommand{.tenant = call.tenant->id, .name = call.param});
+}
+
+void pause_queue(const Services& services, Call& call) { set_paused(services, call, true); }
+
+void resume_queue(const Services& services, Call& call) { set_paused(services, call, false); }
+
+}  // namespace hk::api::qstash

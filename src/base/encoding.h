@@ -1,0 +1,19 @@
+/// Text forms of bytes. The decoders are strict, so that one value has one text: no white space,
+/// exact padding, no stray bits in the last character (hex may be of either case). Callable from
+/// any thread.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace hk {
+
+std::string hex(std::string_view bytes);
+std::optional<std::string> unhex(std::string_view text);
+std::string base64(std::string_view bytes);  ///< standard alphabet, padded
+std::optional<std::string> unbase64(std::string_view text);
+std::string base64url(std::string_view bytes);  ///< RFC 4648 §5, not padded
+std::optional<std::string> unbase64url(std::string_view text);
+
+}  // namespace hk

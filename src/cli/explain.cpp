@@ -1,0 +1,102 @@
+// hikyaku messages why: the holds of a message, told to a person.
+#include <fmt/core.h>
+
+#include <array>
+
+#include "cli/exit_code.h"
+#include "cli/remote.h"
+#include "cli/remote_call.h"
+
+namespace hk::cli {
+
+namespace json = boost::json;
+
+namespace {
+
+struct Gate {
+  std::string_view name;
+  std::string_view means;
+  std::string_view opened_by;  ///< if no time is known
+};
+
+constexpr std::array<Gate, 11> gates = {{
+    {"delay", "it was published for later", "that time"},
+    {"retry", "its last attempt failed, and the next one is planned", "that time"},
+    {"order", "messages of its queue or lane go before it", "those being done"},
+    {"queue_paused", "its queue is paused", "resuming the queue"},
+    {"queue_parallelism", "its queue has as many messages under way as it may",
+     "one of them ending, or a wider queue"},
+    {"flow_control_paused", "its flow-control key is paused", "resuming the key"},
+    {"flow_control_rate", "its flow-control key has used up its rate", "the next period"},
+    {"flow_control_parallelism", "its flow-control key has as many attempts under way as it may",
+     "one of them ending, or a higher parallelism"},
+    {"destination_parallelism", "as many attempts to its host are under way as allowed",
+     "one of them ending, or a higher destination_parallelism"},
+    {"tenant_parallelism", "its tenant has as many attempts under way as it may",
+     "one of them ending, or a higher tenant_parallelism"},
+    {"global_parallelism", "the server has as many attempts under way as it may",
+     "one of them ending, or a higher global_parallelism"},
+}};
+
+void print_hold(const json::value& hold) {
+  const std::string name = text_of(hold, "gate");
+  const std::string detail = text_of(hold, "detail");
+  const std::string opens_at = text_of(hold, "opens_at");
+  const Gate* known = nullptr;
+  for (const Gate& one : gates) {
+    if (one.name == name) {
+      known = &one;
+    }
+  }
+  fmt::print("{}: {}\n", name, known != nullptr ? known->means : std::string_view("it is held"));
+  if (!detail.empty()) {
+    fmt::print("  {}\n", detail);
+  }
+  if (!opens_at.empty()) {
+    fmt::print("  opens at {}\n", opens_at);
+  } else if (known != nullptr) {
+    fmt::print("  opened by {}; no time is known\n", known->opened_by);
+  }
+}
+
+void print_finished(const json::value& job, const std::string& status) {
+  fmt::print("it is finished: {} at {}\n", status, text_of(job, "finished_at"));
+  if (const std::string letter = text_of(job, "dlq_id"); !letter.empty()) {
+    fmt::print("  it is dead letter {}: hikyaku dlq retry {}\n", letter, letter);
+  }
+}
+
+}  // namespace
+
+int explain_message(const Connection& connection, const std::string& id) {
+  int code = exit_ok;
+  const auto answer = call(connection, "GET", "/api/v1/jobs/" + query_escape(id), {}, {}, code);
+  if (!answer) {
+    return code;
+  }
+  if (connection.json) {
+    fmt::print("{}\n", json::serialize(answer->value.at("holds")));
+    return exit_ok;
+  }
+  const json::value& job = answer->value;
+  const std::string status = text_of(job, "status");
+  const json::array& holds = job.at("holds").as_array();
+  if (!text_of(job, "finished_at").empty()) {
+    print_finished(job, status);
+  } else if (status == "RUNNING") {
+    const json::value& attempt = job.at("attempts").as_array().back();
+    fmt::print("attempt {} is under way since {}\n", text_of(attempt, "number"),
+               text_of(attempt, "started_at"));
+  } else if (holds.empty()) {
+    fmt::print("nothing holds it: its attempt is about to start\n");
+  }
+  for (const json::value& hold : holds) {
+    print_hold(hold);
+  }
+  if (text_of(job, "cancel_requested") == "true") {
+    fmt::print("it is being cancelled: no attempt starts any more\n");
+  }
+  return exit_ok;
+}
+
+}  // namespace hk::cli

@@ -1,0 +1,103 @@
+#include "cli/remote_call.h"
+
+#include <fmt/core.h>
+
+#include "cli/exit_code.h"
+
+namespace hk::cli {
+
+namespace json = boost::json;
+
+std::optional<Answer> call(const Connection& connection, const std::string& method,
+                           const std::string& path, std::vector<http::Field> fields,
+                           std::string body, int& code) {
+  http::ClientRequest request{.method = method,
+                              .url = connection.url + path,
+                              .fields = std::move(fields),
+                              .body = std::move(body),
+                              .ca_file = connection.ca_file};
+  request.fields.push_back({"Authorization", "Bearer " + std::string(connection.token.reveal())});
+  const auto response = http::fetch(request);
+  if (!response) {
+    fmt::print(stderr, "hikyaku: {}\n", response.error().message);
+    if (response.error().kind == ErrorKind::unavailable) {
+      fmt::print(stderr, "Is the server running at {}? Set --url or HIKYAKU_URL.\n",
+                 connection.url);
+    }
+    code = exit_code_of(response.error().kind);
+    return std::nullopt;
+  }
+  Answer answer{.status = response->status, .text = response->body};
+  boost::system::error_code error;
+  answer.value = json::parse(answer.text, error);
+  if (answer.status / 100 == 2) {
+    return answer;
+  }
+  if (connection.json) {
+    fmt::print("{}\n", answer.text);
+  }
+  std::string why = answer.text;
+  if (!error && answer.value.is_object()) {
+    const json::object& object = answer.value.get_object();
+    for (const char* name : {"error", "detail", "title"}) {
+      if (const auto* text = object.if_contains(name); text != nullptr && text->is_string()) {
+        why = std::string(text->get_string());
+        break;
+      }
+    }
+  }
+  fmt::print(stderr, "hikyaku: {} ({})\n", why, answer.status);
+  if (answer.status == 401) {
+    fmt::print(stderr, "Give the tenant's token with --token or HIKYAKU_TOKEN (or --dev).\n");
+  }
+  code = exit_failed;
+  return std::nullopt;
+}
+
+std::string text_of(const json::value& value, std::string_view name) {
+  if (!value.is_object()) {
+    return {};
+  }
+  const auto* found = value.get_object().if_contains(json::string_view(name.data(), name.size()));
+  if (found == nullptr || found->is_null()) {
+    return {};
+  }
+  return found->is_string() ? std::string(found->get_string()) : json::serialize(*found);
+}
+
+std::string query_escape(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool plain = (byte >= '0' && byte <= '9') || (byte >= 'A' && byte <= 'Z') ||
+                       (byte >= 'a' && byte <= 'z') || c == '-' || c == '_' || c == '.' || c == '~';
+    out += plain ? std::string(1, c) : fmt::format("%{:02X}", byte);
+  }
+  return out;
+}
+
+std::string ids_query(const std::vector<std::string>& ids) {
+  std::string query;
+  for (const std::string& id : ids) {
+    query += (query.empty() ? "?dlqIds=" : "&dlqIds=") + query_escape(id);
+  }
+  return query;
+}
+
+std::optional<std::string> filter_query(const std::vector<std::string>& filters) {
+  std::string query;
+  for (const std::string& filter : filters) {
+    const std::size_t equals = filter.find('=');
+    if (equals == std::string::npos) {
+      fmt::print(
+          stderr,
+          "hikyaku: --filter wants name=value (such as url=https://… or responseStatus=500)\n");
+      return std::nullopt;
+    }
+    query += "&" + query_escape(filter.substr(0, equals)) + "=" +
+             query_escape(filter.substr(equals + 1));
+  }
+  return query;
+}
+
+}  // namespace hk::cli

@@ -1,0 +1,37 @@
+/// One call of a running server's API, as the remote commands make it: what goes wrong is printed.
+#pragma once
+
+#include <boost/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/remote.h"
+#include "edge/http/client.h"
+
+namespace hk::cli {
+
+struct Answer {
+  int status = 0;
+  std::string text{};
+  boost::json::value value{};
+};
+
+/// Sends and prints what went wrong; nullopt: the exit code is in `code`.
+std::optional<Answer> call(const Connection& connection, const std::string& method,
+                           const std::string& path, std::vector<http::Field> fields,
+                           std::string body, int& code);
+
+/// A member of an object as text; "" if it is not there.
+std::string text_of(const boost::json::value& value, std::string_view name);
+
+std::string query_escape(std::string_view text);
+
+/// "?dlqIds=…&dlqIds=…"
+std::string ids_query(const std::vector<std::string>& ids);
+
+/// "&name=value…"; nullopt, told why: one of them is not name=value.
+std::optional<std::string> filter_query(const std::vector<std::string>& filters);
+
+}  // namespace hk::cli

@@ -1,0 +1,86 @@
+#include "cli/tenants.h"
+
+#include <fmt/core.h>
+
+#include "cli/admin_file.h"
+#include "cli/exit_code.h"
+#include "cli/remote_call.h"
+
+namespace hk::cli {
+
+namespace json = boost::json;
+
+namespace {
+
+std::optional<Answer> ask(const TenantArguments& arguments, const std::string& method,
+                          const std::string& path, std::string body, int& code) {
+  const auto admin = read_admin_file(arguments.data);
+  if (!admin) {
+    fmt::print(stderr,
+               "hikyaku: no server runs on {}: name the data directory of a running one with "
+               "--data\n",
+               arguments.data);
+    code = exit_unavailable;
+    return std::nullopt;
+  }
+  Connection connection;
+  connection.url = admin->url;
+  connection.token = admin->token;
+  connection.ca_file = arguments.ca_file;
+  connection.json = arguments.json;
+  return call(connection, method, path, {{"Content-Type", "application/json"}}, std::move(body),
+              code);
+}
+
+/// Prints the credentials that the answer holds, or all of it.
+int show(const TenantArguments& arguments, const std::optional<Answer>& answer, int code) {
+  if (!answer) {
+    return code;
+  }
+  if (arguments.json) {
+    fmt::print("{}\n", answer->text);
+    return exit_ok;
+  }
+  for (const char* name : {"id", "name", "token", "current_signing_key", "next_signing_key"}) {
+    if (const std::string text = text_of(answer->value, name); !text.empty()) {
+      fmt::print("{:<22} {}\n", name, text);
+    }
+  }
+  fmt::print(stderr, "The token is not shown again: keep it now.\n");
+  return exit_ok;
+}
+
+}  // namespace
+
+int create_tenant(const TenantArguments& arguments, const std::string& name) {
+  int code = exit_ok;
+  const auto answer = ask(arguments, "POST", "/api/v1/tenants",
+                          json::serialize(json::object{{"name", name}}), code);
+  return show(arguments, answer, code);
+}
+
+int list_tenants(const TenantArguments& arguments) {
+  int code = exit_ok;
+  const auto answer = ask(arguments, "GET", "/api/v1/tenants", {}, code);
+  if (!answer) {
+    return code;
+  }
+  if (arguments.json) {
+    fmt::print("{}\n", answer->text);
+    return exit_ok;
+  }
+  for (const json::value& tenant : answer->value.at("tenants").as_array()) {
+    fmt::print("{:>4}  {}  {}\n", text_of(tenant, "id"), text_of(tenant, "created_at"),
+               text_of(tenant, "name"));
+  }
+  return exit_ok;
+}
+
+int rotate_tenant_token(const TenantArguments& arguments, const std::string& id) {
+  int code = exit_ok;
+  const auto answer =
+      ask(arguments, "POST", "/api/v1/tenants/" + query_escape(id) + "/rotate-token", {}, code);
+  return show(arguments, answer, code);
+}
+
+}  // namespace hk::cli

@@ -1,0 +1,121 @@
+// The end of a queue. Its waiting messages are cancelled in the order of the index, a bounded
+// number per batch; until that is done the queue's gate is shut, so that none of them starts. The
+// record says how far it must go: a restart begins again and skips what is final.
+#include "base/assert.h"
+#include "base/sometimes.h"
+#include "core/machine.h"
+
+HK_SOMETIMES_DECLARE(queue_deleted_with_messages)
+HK_SOMETIMES_DECLARE(sweep_goes_on_in_the_next_batch)
+HK_SOMETIMES_DECLARE(sweep_met_newer_messages)
+HK_SOMETIMES_DECLARE(deleted_queue_gone)
+
+namespace hk::core {
+
+/// To everybody else the queue is gone with this answer. Deleting what is not there is success.
+Reply Machine::decide(const DeleteQueueCommand& command) {
+  const auto found = queues_.find({command.tenant, command.name});
+  if (found == queues_.end() || found->second.deleted) {
+    return Done{};
+  }
+  Queue& queue = found->second;
+  queue.deleted = true;
+  queue.updated_at = batch_.now();
+  queue.sweep_up_to = last_seq_;
+  dirty_queues_.insert(found->first);
+  index_wanted_ = last_seq_;
+  if (queue.lag > 0) {
+    HK_SOMETIMES(queue_deleted_with_messages);
+  }
+  begin_sweep(queue);
+  return Done{};
+}
+
+/// From the start of its index, also when an earlier deletion of it was not done yet.
+void Machine::begin_sweep(const Queue& queue) {
+  sweeps_[{queue.tenant, queue.name}] = Sweep{.lane = {queue.tenant, queue.name, {}, {}, {}}};
+  scheduler_.queue_gate(queue.tenant, queue.name).sweeping = true;
+}
+
+void Machine::sweep_queues() {
+  std::size_t budget = limits_.sweeps_per_batch;
+  while (!sweeps_.empty() && budget > 0) {
+    const auto first = sweeps_.begin();
+    Queue& queue = queues_.at(first->first);
+    if (queue.lag > 0) {
+      // Without an index entry a message cannot be found. index_young() hurries.
+      if (meta_.indexed_up_to < queue.sweep_up_to) {
+        return;
+      }
+      if (!sweep(queue, first->second, budget)) {
+        HK_SOMETIMES(sweep_goes_on_in_the_next_batch);
+        return;
+      }
+    }
+    queue.sweep_up_to = Seq{};
+    dirty_queues_.insert(first->first);
+    sweeps_.erase(first);
+    Gate& gate = scheduler_.queue_gate(queue.tenant, queue.name);
+    gate.sweeping = false;
+    scheduler_.gate_changed(gate, batch_.now());
+    drop_if_over(queue);
+  }
+}
+
+/// False: it goes on in the next batch. The reader does not show what this batch has done, but
+/// entries of ordered lanes keep their places, and the state says which messages are final.
+bool Machine::sweep(const Queue& queue, Sweep& sweep, std::size_t& budget) {
+  while (budget > 0) {
+    const std::size_t limit = budget;
+    const auto entries = batch_.reader().lane_entries(sweep.lane, sweep.after, limit);
+    bool lane_done = entries.size() < limit;
+    for (const LaneEntry& entry : entries) {
+      const Seq seq = entry.place.seq;
+      if (seq > queue.sweep_up_to) {
+        HK_SOMETIMES(sweep_met_newer_messages);
+        lane_done = true;
+        break;
+      }
+      --budget;
+      sweep.after = entry.place;
+      MessageState state = batch_.state(seq).value_or(MessageState{.due = entry.not_before});
+      if (!is_final(state.status) && !state.cancel_requested) {
+        cancel(seq, sweep.lane, std::move(state));
+      }
+    }
+    if (queue.lag == 0) {
+      return true;
+    }
+    if (!lane_done) {
+      continue;
+    }
+    auto next = batch_.reader().next_lane(sweep.lane);
+    if (!next || next->tenant != queue.tenant || next->queue != queue.name) {
+      return true;
+    }
+    sweep.lane = std::move(*next);
+    sweep.after.reset();
+    budget -= budget > 0 ? 1 : 0;  // the step to another lane costs a read, too
+  }
+  return false;
+}
+
+/// A message of the queue is final.
+void Machine::leave_queue(const LaneKey& lane) {
+  const auto found = queues_.find({lane.tenant, lane.queue});
+  HK_ASSERT(found != queues_.end() && found->second.lag > 0);
+  --found->second.lag;
+  dirty_queues_.insert(found->first);
+  drop_if_over(found->second);
+}
+
+void Machine::drop_if_over(const Queue& queue) {
+  if (!queue.deleted || queue.lag > 0 || queue.sweep_up_to != Seq{}) {
+    return;
+  }
+  HK_SOMETIMES(deleted_queue_gone);
+  scheduler_.forget_gate(scheduler_.queue_gate(queue.tenant, queue.name));
+  queues_.erase({queue.tenant, queue.name});
+}
+
+}  // namespace hk::core

@@ -1,0 +1,113 @@
+/// Records of what publishes on its own or to many: schedules and URL groups.
+#include "store/codec.h"
+#include "store/record.h"
+#include "store/record_parts.h"
+
+namespace hk::store {
+
+std::string encode_url_group(const core::UrlGroup& group) {
+  const auto& [tenant, name, endpoints, options, created_at, updated_at] = group;
+  records::UrlGroup record;
+  for (const auto& [endpoint_name, url, host] : endpoints) {
+    records::UrlGroup::Endpoint& out = *record.add_endpoints();
+    out.set_name(endpoint_name);
+    out.set_url(url);
+    out.set_host(host);
+  }
+  set_headers(*record.mutable_options(), options);
+  record.set_created_at(to_ms(created_at));
+  record.set_updated_at(to_ms(updated_at));
+  return serialize(record);
+}
+
+Result<core::UrlGroup> decode_url_group(core::TenantId tenant, std::string name,
+                                        std::string_view value) {
+  records::UrlGroup record;
+  if (!parse(record, value)) {
+    return broken_record("URL group");
+  }
+  core::UrlGroup group{.tenant = tenant,
+                       .name = std::move(name),
+                       .options = take_headers(*record.mutable_options()),
+                       .created_at = moment_from_ms(record.created_at()),
+                       .updated_at = moment_from_ms(record.updated_at())};
+  for (records::UrlGroup::Endpoint& endpoint : *record.mutable_endpoints()) {
+    group.endpoints.push_back({std::move(*endpoint.mutable_name()),
+                               std::move(*endpoint.mutable_url()),
+                               std::move(*endpoint.mutable_host())});
+  }
+  return group;
+}
+
+std::string encode_schedule(const core::Schedule& schedule) {
+  const auto& [tenant, id, cron, prototype, delay, flow, created_at] = schedule;
+  records::Schedule record;
+  record.set_cron(cron);
+  set_message(*record.mutable_prototype(), prototype);
+  record.set_delay(delay.count());
+  if (flow) {
+    records::Schedule::Flow& out = *record.mutable_flow();
+    out.set_parallelism(flow->parallelism);
+    out.set_rate(flow->rate);
+    out.set_period(flow->period.count());
+  }
+  record.set_created_at(to_ms(created_at));
+  return serialize(record);
+}
+
+Result<core::Schedule> decode_schedule(core::TenantId tenant, std::string id,
+                                       std::string_view value) {
+  records::Schedule record;
+  if (!parse(record, value)) {
+    return broken_record("schedule");
+  }
+  auto prototype = take_message(core::Seq{}, *record.mutable_prototype());
+  if (!prototype) {
+    return std::unexpected(prototype.error());
+  }
+  core::Schedule schedule{.tenant = tenant,
+                          .id = std::move(id),
+                          .cron = std::move(*record.mutable_cron()),
+                          .prototype = std::move(*prototype),
+                          .delay = Millis{record.delay()},
+                          .created_at = moment_from_ms(record.created_at())};
+  if (record.has_flow()) {
+    schedule.flow = core::FlowKey{.tenant = tenant,
+                                  .key = schedule.prototype.flow_key,
+                                  .parallelism = record.flow().parallelism(),
+                                  .rate = record.flow().rate(),
+                                  .period = Millis{record.flow().period()}};
+  }
+  return schedule;
+}
+
+std::string encode_schedule_state(const core::ScheduleState& state) {
+  const auto& [paused, next_at, last_at, last_messages, error] = state;
+  records::ScheduleState record;
+  record.set_paused(paused);
+  record.set_next_at(to_ms(next_at));
+  record.set_last_at(to_ms(last_at));
+  for (const auto& [seq, nonce] : last_messages) {
+    record.add_last_seq(seq.value());
+    record.add_last_nonce(nonce);
+  }
+  record.set_error(error);
+  return serialize(record);
+}
+
+Result<core::ScheduleState> decode_schedule_state(std::string_view value) {
+  records::ScheduleState record;
+  if (!parse(record, value) || record.last_seq_size() != record.last_nonce_size()) {
+    return broken_record("state of a schedule");
+  }
+  core::ScheduleState state{.paused = record.paused(),
+                            .next_at = moment_from_ms(record.next_at()),
+                            .last_at = moment_from_ms(record.last_at()),
+                            .error = std::move(*record.mutable_error())};
+  for (int i = 0; i < record.last_seq_size(); ++i) {
+    state.last_messages.push_back({core::Seq{record.last_seq(i)}, record.last_nonce(i)});
+  }
+  return state;
+}
+
+}  // namespace hk::store

@@ -1,0 +1,246 @@
+"""Bad input: for each route what is wrong, and the answer that says so. Nothing may come of any of it.
+
+A row is (method, target, headers, body, status, part of the error text). The last test compares the
+rows with the routes that the server says it has, so that a new route needs rows, too."""
+import json
+import re
+import unittest
+
+from harness import Case, Server
+
+HOOK = "/v2/publish/http://127.0.0.1:9/hook"
+QUEUED = "/v2/enqueue/q/http://127.0.0.1:9/hook"
+SCHEDULE = "/v2/schedules/http://127.0.0.1:9/hook"
+TOKEN = "a-token-of-the-test"
+LONG = "x" * 5000
+BIG = "x" * (1 << 20) + "x"  # one byte above body_bytes_max of this server
+
+DESTINATIONS = [
+    ("", "a non-empty destination"),
+    ("ftp://example.com/x", "invalid scheme"),
+    ("https://", "destination"),
+    ("https://user@:80/", "destination"),
+    ("https://exa mple.com/".replace(" ", "%20"), "destination"),
+    ("https://example.com:99999/", "destination"),
+    ("https%3A%2F%2Fexample.com%2", "percent-encoding"),
+    ("api/llm", "out of scope"),
+]
+
+OPTIONS = [
+    ("Upstash-Method", "BREW", "Upstash-Method"),
+    ("Upstash-Delay", "soon", "Upstash-Delay"),
+    ("Upstash-Delay", "-5s", "Upstash-Delay"),
+    ("Upstash-Delay", "999999999999d", "Upstash-Delay"),
+    ("Upstash-Not-Before", "tomorrow", "Upstash-Not-Before"),
+    ("Upstash-Not-Before", "99999999999999999999", "Upstash-Not-Before"),
+    ("Upstash-Retries", "many", "Upstash-Retries"),
+    ("Upstash-Retries", "-1", "Upstash-Retries"),
+    ("Upstash-Retries", "1000000", "Upstash-Retries"),
+    ("Upstash-Retry-Delay", "pow(", "Upstash-Retry-Delay"),
+    ("Upstash-Retry-Delay", "system(1)", "Upstash-Retry-Delay"),
+    ("Upstash-Timeout", "0", "Upstash-Timeout"),
+    ("Upstash-Timeout", "1y", "Upstash-Timeout"),
+    ("Upstash-Timeout", "10000d", "Upstash-Timeout"),
+    ("Upstash-Deduplication-Id", "", "Upstash-Deduplication-Id"),
+    ("Upstash-Content-Based-Deduplication", "maybe", "Upstash-Content-Based-Deduplication"),
+    ("Upstash-Header-Forward", "maybe", "Upstash-Header-Forward"),
+    ("Upstash-Flow-Control-Key", "only-a-key", "Upstash-Flow-Control"),
+    ("Upstash-Flow-Control-Value", "parallelism=1", "Upstash-Flow-Control"),
+    ("Upstash-Redact-Fields", "everything", "Upstash-Redact-Fields"),
+    ("Upstash-Callback", "not a url", "Upstash-Callback"),
+    ("Upstash-Failure-Callback", "ftp://example.com/", "Upstash-Failure-Callback"),
+    ("Upstash-Forward-Upstash-Signature", "mine", "Upstash-Signature"),
+    ("Upstash-Cron", "* * *", "Upstash-Cron"),
+    ("Upstash-Cron", "61 * * * *", "Upstash-Cron"),
+    ("Upstash-Cron", "CRON_TZ=Mars/Olympus * * * * *", "Upstash-Cron"),
+]
+
+FLOWS = ["parallelism=0", "parallelism=x", "rate=-1", "period=1m", "rate=1, period=8d", "speed=3", ""]
+
+
+def publishing_rows():
+    for destination, error in DESTINATIONS:
+        status = 404 if destination == "" else 400
+        for prefix in ("/v2/publish/", "/v2/enqueue/q/"):
+            yield "POST", prefix + destination, {}, "x", (status, 400), (error, "not found")
+        yield "POST", "/v2/schedules/" + destination, {"Upstash-Cron": "* * * * *"}, "x", (status, 400, 405), None
+    for name, value, error in OPTIONS:
+        yield "POST", HOOK, {name: value}, "x", 400, error
+        yield "POST", QUEUED, {name: value}, "x", 400, error
+        if name != "Upstash-Cron":
+            # A schedule ignores when its first message would be due, and deduplication.
+            ignored = name in ("Upstash-Not-Before", "Upstash-Deduplication-Id", "Upstash-Content-Based-Deduplication")
+            if not ignored:
+                yield "POST", SCHEDULE, {"Upstash-Cron": "* * * * *", name: value}, "x", 400, error
+    for value in FLOWS:
+        yield "POST", HOOK, {"Upstash-Flow-Control-Key": "k", "Upstash-Flow-Control-Value": value}, "x", 400, "Upstash-Flow-Control"
+    yield "POST", HOOK + "?upstash-delay=soon", {}, "x", 400, "Upstash-Delay"
+    yield "POST", HOOK, {"Upstash-Flow-Control-Key": LONG, "Upstash-Flow-Control-Value": "rate=1"}, "x", 400, "Upstash-Flow-Control-Key"
+    yield "POST", HOOK, {f"Upstash-Forward-X{i}": "y" for i in range(70)}, "x", 400, "Forward"
+    yield "POST", HOOK, {}, BIG, 413, "large"
+    yield "POST", QUEUED, {}, BIG, 413, "large"
+    yield "POST", SCHEDULE, {"Upstash-Cron": "* * * * *"}, BIG, 413, "large"
+    yield "POST", HOOK, {"Upstash-Queue-Name": "a/b"}, "x", 400, "Upstash-Queue-Name"
+    yield "POST", SCHEDULE, {"Upstash-Cron": "* * * * *", "Upstash-Queue-Name": "a/b"}, "x", 400, "Upstash-Queue-Name"
+    yield "POST", QUEUED, {"Upstash-Delay": "10s"}, "x", 400, "delay"
+    yield "POST", "/v2/enqueue/a%20b/http://127.0.0.1:9/", {}, "x", 400, "queue name"
+    yield "POST", "/v2/publish/no-such-group", {}, "x", 404, "topic no-such-group not found"
+    yield "POST", SCHEDULE, {}, "x", 400, "Upstash-Cron"
+    yield "POST", SCHEDULE, {"Upstash-Cron": "* * * * *", "Upstash-Schedule-Id": "a/b"}, "x", 400, "Upstash-Schedule-Id"
+    yield "POST", "/v2/schedules/no-such-group", {"Upstash-Cron": "* * * * *"}, "x", 404, "topic no-such-group not found"
+
+
+def body_rows():
+    """JSON bodies: not JSON, not of the right shape, with a member of the wrong kind."""
+    wrong = {
+        ("POST", "/v2/batch"): ["", "{", "{}", '"x"', "[" * 200, "[1" + ",1" * 10_000 + "]"],
+        ("POST", "/v2/queues"): ["", "{", "[]", "{}", '{"queueName": 1}', '{"queueName": ""}', '{"queueName": "a/b"}',
+                                 '{"queueName": "q", "parallelism": 0}', '{"queueName": "q", "parallelism": -1}',
+                                 '{"queueName": "q", "parallelism": 1.5}', '{"queueName": "q", "parallelism": "2"}',
+                                 '{"queueName": "q", "parallelism": 99999999999}', '{"queueName": "q", "paused": 1}'],
+        ("POST", "/v2/topics/g/endpoints"): ["", "{", "[]", "{}", '{"endpoints": 1}', '{"endpoints": []}', '{"endpoints": [1]}',
+                                             '{"endpoints": [{}]}', '{"endpoints": [{"name": "a"}]}',
+                                             '{"endpoints": [{"url": 1}]}', '{"endpoints": [{"url": "nowhere"}]}',
+                                             '{"endpoints": [{"url": "http://127.0.0.1:9/", "name": 1}]}',
+                                             '{"endpoints": [{"url": "http://127.0.0.1:9/"}, {"url": "nowhere"}]}'],
+        ("DELETE", "/v2/topics/g/endpoints"): ["", "{", "[]", "{}", '{"endpoints": []}', '{"endpoints": [{}]}',
+                                               '{"endpoints": [{"name": 1}]}'],
+        ("PATCH", "/v2/topics/g"): ["", "{", "[]", "{}", '{"headers": 1}', '{"headers": {"Upstash-Retries": {}}}',
+                                    '{"headers": {"Upstash-Retries": "many"}}'],
+        ("DELETE", "/v2/messages"): ["{", "[]", '{"messageIds": [1]}', '{"unknown": "x"}',
+                                     '{"fromDate": "yesterday"}', '{"count": -1}'],
+        ("DELETE", "/v2/dlq"): ["{", "[]", '{"dlqIds": [{}]}', '{"unknown": "x"}', '{"toDate": "x"}'],
+        ("POST", "/v2/dlq/retry"): ["{", "[]", '{"dlqIds": [{}]}', '{"unknown": "x"}', '{"count": "x"}'],
+    }
+    for (method, target), bodies in wrong.items():
+        for body in bodies:
+            yield method, target, {"Content-Type": "application/json"}, body, (400, 404), None
+
+
+def query_rows():
+    for target in ("/v2/dlq", "/v2/events", "/v2/logs"):
+        for query in ("unknown=1", "count=x", "count=-1", "order=sideways", "fromDate=x", "toDate=x", "cursor=%00", "cursor=nonsense"):
+            yield "GET", f"{target}?{query}", {}, None, 400, None
+    yield "GET", "/v2/dlq?responseStatus=x", {}, None, 400, "responseStatus"
+    yield "GET", "/v2/events?state=LOST", {}, None, 400, "state"
+    yield "GET", "/v2/schedules?count=x", {}, None, 400, "count"
+    yield "GET", "/v2/schedules?unknown=1", {}, None, 400, "unknown"
+    yield "GET", "/v2/flowControl?unknown=1", {}, None, 400, "unknown"
+    yield "DELETE", "/v2/messages?unknown=1", {}, None, 400, "unknown"
+    yield "DELETE", "/v2/dlq?unknown=1", {}, None, 400, "unknown"
+    yield "POST", "/v2/dlq/retry?unknown=1", {}, None, 400, "unknown"
+    for query in ("", "parallelism=0", "parallelism=x", "rate=0", "rate=1&period=0", "rate=1&period=9999999", "unknown=1"):
+        yield "POST", f"/v2/flowControl/k/pin?{query}", {}, None, 400, None
+    yield "POST", "/v2/flowControl/k/unpin?parallelism=maybe", {}, None, 400, None
+    yield "POST", "/v2/flowControl/k/dance", {}, None, 404, None
+
+
+def unknown_rows():
+    """Ids that are not there, and ids that cannot be."""
+    message = "msg_" + "0" * 21 + "1"
+    for bad in (message, "msg_1", "nonsense", "%00", "x" * 300):
+        yield "GET", f"/v2/messages/{bad}", {}, None, 404, None
+        yield "DELETE", f"/v2/messages/{bad}", {}, None, 404, None
+        yield "GET", f"/api/v1/jobs/{bad}", {}, None, 404, None
+    for bad in ("1700000000000-7", "7", "nonsense", "-1-1", "x" * 300):
+        yield "GET", f"/v2/dlq/{bad}", {}, None, 404, None
+        yield "DELETE", f"/v2/dlq/{bad}", {}, None, 404, None
+        yield "POST", f"/v2/dlq/retry/{bad}", {}, None, 404, None
+    for method, target in (("GET", "/v2/queues/none"), ("POST", "/v2/queues/none/pause"), ("POST", "/v2/queues/none/resume"),
+                           ("GET", "/v2/topics/none"), ("GET", "/v2/flowControl/none"), ("GET", "/v2/schedules/none"),
+                           ("DELETE", "/v2/schedules/none"), ("PATCH", "/v2/schedules/none/pause"),
+                           ("PATCH", "/v2/schedules/none/resume"), ("POST", "/v2/schedules/none/pause"),
+                           ("POST", "/v2/schedules/none/resume")):
+        yield method, target, {}, None, 404, None
+    yield "DELETE", "/v2/messages/", {}, None, 400, None
+
+
+ROWS = [*publishing_rows(), *body_rows(), *query_rows(), *unknown_rows()]
+
+# What has nothing that could be wrong, or is tested with the token of the operator (test_tenants.py).
+WITHOUT_ROWS = {("GET", "/v2/topics"), ("DELETE", "/v2/topics/{name}"), ("GET", "/v2/queues"), ("DELETE", "/v2/queues/{name}"),
+                ("GET", "/v2/globalParallelism"), ("GET", "/v2/keys"), ("POST", "/v2/keys/rotate"),
+                ("POST", "/api/v1/admin/backup"), ("GET", "/api/v1/tenants"), ("POST", "/api/v1/tenants"),
+                ("POST", "/api/v1/tenants/{id}/rotate-token"), ("GET", "/api/openapi.json"), ("GET", "/metrics"),
+                ("GET", "/healthz"), ("GET", "/readyz")}
+
+
+class BadInput(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Server("--body-bytes-max", "1MiB")
+        cls.addClassCleanup(cls.server.close)
+        cls.server.start()
+
+    def test_every_row_is_refused_in_the_form_of_its_protocol(self):
+        for method, target, headers, body, status, error in ROWS:
+            with self.subTest(f"{method} {target[:80]} {headers} {(body or '')[:60]}"):
+                answer = self.server.request(method, target, body, headers)
+                self.assertIn(answer.status, status if isinstance(status, tuple) else (status,), answer.body)
+                told = answer.json()
+                if target.startswith("/v2/"):
+                    self.assertEqual(set(told), {"error"}, told)
+                    text = told["error"]
+                else:
+                    self.assertEqual(answer.headers["Content-Type"], "application/problem+json")
+                    text = told["detail"]
+                self.assertTrue(text and len(text) < 1000, text)
+                errors = error if isinstance(error, tuple) else (error or "",)
+                self.assertTrue(any(one in text for one in errors), text)
+
+    def test_nothing_came_of_it(self):
+        accepted = self.server.metrics()["hikyaku_messages_accepted_total"]
+        self.test_every_row_is_refused_in_the_form_of_its_protocol()
+        for target in ("/v2/schedules", "/v2/queues", "/v2/topics", "/v2/flowControl"):
+            self.assertEqual(self.server.get(target).json(), [], target)
+        self.assertEqual(self.server.metrics()["hikyaku_messages_accepted_total"], accepted)
+
+    def test_an_item_of_a_batch_is_refused_alone(self):
+        items = [{}, {"destination": 1}, {"destination": "nowhere/"}, "nowhere", 7,
+                 {"destination": "http://127.0.0.1:9/", "queue": "a/b"}, {"destination": "http://127.0.0.1:9/", "body": 1},
+                 {"destination": "http://127.0.0.1:9/", "headers": {"Upstash-Retries": "many"}},
+                 {"destination": "http://127.0.0.1:9/", "headers": {"Upstash-Delay": "1h"}},
+                 {"destination": "none"}]
+        answer = self.server.request("POST", "/v2/batch", json.dumps(items))
+        self.assertEqual(answer.status, 200)
+        told = answer.json()
+        self.assertEqual(["error" in one for one in told], [True] * 8 + [False, True], told)
+        self.server.request("DELETE", f"/v2/messages/{told[8]['messageId']}")
+
+    def test_every_route_has_rows(self):
+        document = self.server.request("GET", "/api/openapi.json").json()
+        routes = {(method.upper(), path) for path, methods in document["paths"].items() for method in methods}
+        without = set()
+        for method, path in routes - WITHOUT_ROWS:
+            pattern = re.compile("^" + re.sub(r"\\{[a-z_A-Z]+\\}", ".*", re.escape(path)) + r"(\?.*)?$")
+            if not any(row[0] == method and pattern.match(row[1]) for row in ROWS):
+                without.add((method, path))
+        self.assertEqual(without, set())
+        self.assertEqual(WITHOUT_ROWS - routes, set())
+
+
+class Forbidden(unittest.TestCase):
+    """Where a server that is not for development does not deliver to, it accepts nothing for either."""
+    ADDRESSES = ("http://127.0.0.1/", "http://10.0.0.1/", "http://192.168.1.1:8080/x", "http://169.254.169.254/latest/meta-data",
+                 "http://[::1]/", "http://[::ffff:10.0.0.1]/", "http://[fd00::1]/", "http://0.0.0.0/")
+
+    def test_every_way_to_name_a_destination(self):
+        server = Server(dev=False, env={"HIKYAKU_TOKEN": TOKEN}, token=TOKEN)
+        self.addCleanup(server.close)
+        server.start()
+        cron = {"Upstash-Cron": "* * * * *"}
+        for address in self.ADDRESSES:
+            endpoints = json.dumps({"endpoints": [{"url": address}]})
+            for method, target, headers, body in (
+                    ("POST", "/v2/publish/" + address, {}, "x"), ("POST", "/v2/enqueue/q/" + address, {}, "x"),
+                    ("POST", "/v2/schedules/" + address, cron, "x"),
+                    ("POST", "/v2/publish/https://example.com/", {"Upstash-Callback": address}, "x"),
+                    ("POST", "/v2/publish/https://example.com/", {"Upstash-Failure-Callback": address}, "x"),
+                    ("POST", "/v2/topics/g/endpoints", {}, endpoints)):
+                with self.subTest(f"{method} {target} {headers}"):
+                    answer = server.request(method, target, body, headers)
+                    self.assertEqual(answer.status, 400, answer.body)
+                    self.assertIn("private", answer.json()["error"])
+            with self.subTest(f"batch {address}"):
+                told = server.request("POST", "/v2/batch", json.dumps([{"destination": address}])).json()
+                self.assertIn("private", told[0]["error"])

@@ -1,0 +1,82 @@
+#include <gtest/gtest.h>
+
+#include "store/codec.h"
+#include "store/memory/sim_store.h"
+#include "store/typed_reader.h"
+#include "unit/store/samples.h"
+
+namespace hk::store {
+namespace {
+
+const core::TenantId tenant{5};
+
+core::Schedule sample(std::string id) {
+  core::Schedule schedule{.tenant = tenant, .id = std::move(id), .cron = "CRON_TZ=UTC 0 4 * * *"};
+  schedule.prototype = samples::message();
+  schedule.prototype.id = {};
+  schedule.prototype.schedule = schedule.id;
+  schedule.delay = Millis{77};
+  schedule.flow = core::FlowKey{.tenant = tenant,
+                                .key = schedule.prototype.flow_key,
+                                .parallelism = 2,
+                                .rate = 3,
+                                .period = Millis{4000}};
+  schedule.created_at = moment_from_ms(123);
+  return schedule;
+}
+
+void write(SimStore& store, const std::vector<core::Mutation>& mutations) {
+  std::vector<Write> batch;
+  for (const core::Mutation& mutation : mutations) {
+    encode(mutation, batch);
+  }
+  ASSERT_TRUE(store.write(batch).has_value());
+}
+
+TEST(ScheduleRecords, ComeBackAsTheyWere) {
+  SimStore store;
+  const core::ScheduleState state{.paused = true,
+                                  .next_at = moment_from_ms(9000),
+                                  .last_at = moment_from_ms(8000),
+                                  .last_messages = {{core::Seq{1}, 2}, {core::Seq{3}, 4}},
+                                  .error = "why"};
+  write(store, {core::PutSchedule{sample("a")}, core::PutScheduleState{tenant, "a", state},
+                core::PutSchedule{sample("b")}, core::PutScheduleState{tenant, "b", {}}});
+  TypedReader reader(store.snapshot());
+
+  EXPECT_EQ(reader.schedule(tenant, "a"), sample("a"));
+  EXPECT_EQ(reader.schedule_state(tenant, "a"), state);
+  EXPECT_EQ(reader.schedule_state(tenant, "b"), core::ScheduleState{});
+  EXPECT_FALSE(reader.schedule(tenant, "c").has_value());
+  EXPECT_FALSE(reader.schedule(core::TenantId{6}, "a").has_value());
+  EXPECT_EQ(reader.schedules(tenant, "", 9), (std::vector{sample("a"), sample("b")}));
+  EXPECT_EQ(reader.schedules(tenant, "a", 9), std::vector{sample("b")});
+}
+
+TEST(ScheduleRecords, StandInTheOrderOfTheirRuns) {
+  SimStore store;
+  const auto at = [](std::int64_t ms) {
+    return core::ScheduleState{.next_at = moment_from_ms(ms)};
+  };
+  write(store, {core::PutScheduleState{tenant, "late", at(900)},
+                core::PutScheduleState{tenant, "soon", at(100)},
+                core::PutScheduleState{tenant, "never", {}},
+                core::PutScheduleState{tenant, "moved", at(200)},
+                core::PutScheduleState{tenant, "moved", at(300), moment_from_ms(200)},
+                core::PutScheduleState{tenant, "kept", at(400)},
+                core::PutScheduleState{tenant, "kept", at(400), moment_from_ms(400)},
+                core::PutScheduleState{tenant, "gone", at(500)},
+                core::DeleteSchedule{tenant, "gone", moment_from_ms(500)}});
+  TypedReader reader(store.snapshot());
+
+  EXPECT_EQ(reader.next_schedules(9),
+            (std::vector<core::ScheduleDue>{{moment_from_ms(100), tenant, "soon"},
+                                            {moment_from_ms(300), tenant, "moved"},
+                                            {moment_from_ms(400), tenant, "kept"},
+                                            {moment_from_ms(900), tenant, "late"}}));
+  EXPECT_EQ(reader.next_schedules(1).size(), 1U);
+  EXPECT_FALSE(reader.schedule_state(tenant, "gone").has_value());
+}
+
+}  // namespace
+}  // namespace hk::store
