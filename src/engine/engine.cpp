@@ -63,7 +63,10 @@ Result<void> Engine::start() {
   std::atomic_store(&durable_view_, std::shared_ptr<core::Reader>(
                                         std::make_shared<store::TypedReader>(store_.snapshot())));
   publish_stats(0);
-  sync_thread_ = std::thread([this] { run_sync(); });
+  // Asked here: the sync thread may begin when the core has written its first batch already, and
+  // would take that for durable.
+  const std::uint64_t durable = store_.last_written();
+  sync_thread_ = std::thread([this, durable] { run_sync(durable); });
   core_thread_ = std::thread([this] { run_core(); });
   return {};
 }
@@ -185,8 +188,7 @@ void Engine::run_core() {
   sync_filled_.notify_one();
 }
 
-void Engine::run_sync() {
-  std::uint64_t durable = store_.last_written();
+void Engine::run_sync(std::uint64_t durable) {
   for (;;) {
     std::vector<Pending> pending;
     {

@@ -81,7 +81,7 @@ class Engine final : public Submitter {
   };
 
   void run_core();
-  void run_sync();
+  void run_sync(std::uint64_t durable);
   [[nodiscard]] std::size_t take_from(const std::vector<Submission>& batch);
   void release(std::vector<Pending>& done);
   void answer(std::vector<Submission>& submissions, std::vector<core::Reply> replies);

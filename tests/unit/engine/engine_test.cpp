@@ -155,6 +155,17 @@ TEST_F(EngineTest, NeitherReplyNorEffectLeavesBeforeTheSync) {
   EXPECT_EQ(attempts_started(), 1U);
 }
 
+TEST_F(EngineTest, TheFirstBatchIsSyncedHoweverLateTheSyncThreadBegins) {
+  store_.make_threads_late();
+
+  start();  // and a first command, which was answered
+
+  store_.with([](const store::SimStore& store) {
+    EXPECT_EQ(store.last_synced(), store.last_written());
+    return 0;
+  });
+}
+
 TEST_F(EngineTest, ADuplicateIsNotConfirmedBeforeTheFirstIsDurable) {
   start();
   store_.close_gate();

@@ -2,8 +2,10 @@
 /// The simulated store behind a lock, because the engine uses it from two threads.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <thread>
 
 #include "store/memory/sim_store.h"
 
@@ -30,9 +32,17 @@ class GatedStore final : public store::Store {
     return std::make_unique<LockedReader>(*this, store_.snapshot());
   }
   [[nodiscard]] store::BatchSeq last_written() const override {
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
+    if (std::this_thread::get_id() != maker_) {
+      const auto before = store_.last_written();
+      changed_.wait_for(lock, late_, [&] { return store_.last_written() > before; });
+    }
     return store_.last_written();
   }
+
+  /// A thread of the engine that asks what was written last hears of the next batch, too: as if it
+  /// had been late.
+  void make_threads_late() { late_ = std::chrono::seconds{5}; }
 
   void close_gate() { set_gate(false); }
   void open_gate() { set_gate(true); }
@@ -79,7 +89,9 @@ class GatedStore final : public store::Store {
   }
 
   mutable std::mutex mutex_;
-  std::condition_variable changed_;
+  mutable std::condition_variable changed_;
+  const std::thread::id maker_ = std::this_thread::get_id();
+  std::chrono::milliseconds late_{0};
   store::SimStore store_;
   bool open_ = true;
   int syncs_waiting_ = 0;
