@@ -427,7 +427,7 @@ class Bench:
         self.latency()
         self.batch(64, 100, 4)
         self.fan_out(1000, 10)
-        self.schedules(1.5)
+        self.schedules(2)
         self.listing(200_000 if self.quick else 5_000_000, 10)
 
 
