@@ -1,6 +1,7 @@
 #include "api/json_input.h"
 
 #include <exception>
+#include <string>
 
 namespace hk::api {
 
@@ -49,6 +50,19 @@ Result<boost::json::array> parse_json_array(std::string_view text) {
     return fail(ErrorKind::invalid_argument, "the body must be a JSON array");
   }
   return std::move(value->get_array());
+}
+
+Result<std::string> text_member(const boost::json::object& object, std::string_view name,
+                                std::string_view where) {
+  const boost::json::value* const value = member(object, name);
+  if (value == nullptr) {
+    return std::string{};
+  }
+  if (!value->is_string()) {
+    return fail(ErrorKind::invalid_argument,
+                std::string(where) + std::string(name) + " must be a text");
+  }
+  return std::string(value->get_string().data(), value->get_string().size());
 }
 
 }  // namespace hk::api

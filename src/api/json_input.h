@@ -23,4 +23,8 @@ inline const boost::json::value* member(const boost::json::object& object, std::
   return found == nullptr || found->is_null() ? nullptr : found;
 }
 
+/// Its text; "" if it is absent or null. invalid_argument, beginning with `where`: not a text.
+Result<std::string> text_member(const boost::json::object& object, std::string_view name,
+                                std::string_view where = {});
+
 }  // namespace hk::api

@@ -20,25 +20,13 @@ std::unexpected<Error> wrong_shape(std::string_view what) {
   return fail(ErrorKind::invalid_argument, std::string(what));
 }
 
-/// The text of that name; "" if it is absent or null.
-Result<std::string> text_of(const boost::json::object& item, std::string_view name) {
-  const boost::json::value* const value = member(item, name);
-  if (value == nullptr) {
-    return std::string{};
-  }
-  if (!value->is_string()) {
-    return wrong_shape(std::string(name) + " must be a text");
-  }
-  return std::string(value->get_string().data(), value->get_string().size());
-}
-
 Result<core::Publish> read_item(const Services& services, Call& call, GroupDefaults& defaults,
                                 const boost::json::value& given) {
   if (!given.is_object()) {
     return wrong_shape("an item must be an object with a destination");
   }
   const boost::json::object& item = given.get_object();
-  const Result<std::string> text = text_of(item, "destination");
+  const Result<std::string> text = text_member(item, "destination");
   if (!text) {
     return std::unexpected(text.error());
   }
@@ -46,14 +34,14 @@ Result<core::Publish> read_item(const Services& services, Call& call, GroupDefau
   if (!destination) {
     return std::unexpected(destination.error());
   }
-  Result<std::string> queue = text_of(item, "queue");
+  Result<std::string> queue = text_member(item, "queue");
   if (!queue) {
     return std::unexpected(queue.error());
   }
   if (!queue->empty() && !valid_name(*queue)) {
     return std::unexpected(invalid_queue_name());
   }
-  Result<std::string> body = text_of(item, "body");
+  Result<std::string> body = text_member(item, "body");
   if (!body) {
     return std::unexpected(body.error());
   }

@@ -7,6 +7,7 @@
 #include "api/parameters.h"
 #include "api/qstash/errors.h"
 #include "api/qstash/handlers.h"
+#include "api/qstash/submit.h"
 #include "api/reply.h"
 #include "api/text.h"
 
@@ -243,12 +244,7 @@ void change_flow_key(const Services& /*services*/, Call& call) {
       call.answer(error_response(command.error()));
       return;
     }
-    call.batcher.submit(std::move(*command),
-                        [answer = std::move(call.answer)](const core::Reply& reply) mutable {
-                          http::Response response;
-                          response.body = "{}";
-                          answer(reply ? std::move(response) : error_response(reply.error()));
-                        });
+    submit_for_done(call, std::move(*command));
     return;
   }
   call.answer(error_response(

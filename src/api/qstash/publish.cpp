@@ -13,6 +13,7 @@
 #include "api/qstash/schedules.h"
 #include "api/reply.h"
 #include "api/text.h"
+#include "core/fresh_trace.h"
 #include "observe/metrics.h"
 #include "observe/trace.h"
 
@@ -23,9 +24,9 @@ namespace {
 constexpr std::size_t tracestate_bytes_max = 512;  // what W3C asks everybody to pass on at least
 
 core::Trace read_trace(const http::Request& request, Rng& rng) {
-  core::Trace trace;
   if (const auto text = request.header("traceparent")) {
     if (const auto parent = observe::parse_traceparent(*text)) {
+      core::Trace trace;
       trace.trace_id = parent->trace_id;
       trace.parent_span = parent->span_id;
       trace.flags = parent->flags;
@@ -36,14 +37,7 @@ core::Trace read_trace(const http::Request& request, Rng& rng) {
       return trace;
     }
   }
-  for (std::size_t half = 0; half < 2; ++half) {
-    std::uint64_t bits = rng.next() | 1U;  // all zeros is not a trace id
-    for (std::size_t i = 0; i < 8; ++i) {
-      trace.trace_id[half * 8 + i] = static_cast<std::uint8_t>(bits);
-      bits >>= 8U;
-    }
-  }
-  return trace;
+  return core::fresh_trace(rng);
 }
 
 http::Response answered(int status, const std::string& durability) {

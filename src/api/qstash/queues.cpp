@@ -5,16 +5,13 @@
 #include "api/json_input.h"
 #include "api/qstash/errors.h"
 #include "api/qstash/handlers.h"
+#include "api/qstash/publish.h"
+#include "api/qstash/submit.h"
 #include "api/text.h"
 
 namespace hk::api::qstash {
 
 namespace {
-
-http::Response bad_queue_name() {
-  return error_response(
-      400, "invalid queue name: letters, digits, '.', '_' and '-' only, at least one of them");
-}
 
 http::Response no_such_queue(std::string_view name) {
   return error_response(404, "queue " + std::string(name) + " not found");
@@ -68,30 +65,17 @@ Result<core::UpsertQueue> read_upsert(const Call& call) {
   return command;
 }
 
-/// The client reads no body of these answers.
-void submit(Call& call, core::Command command) {
-  call.batcher.submit(std::move(command),
-                      [answer = std::move(call.answer)](const core::Reply& reply) mutable {
-                        if (!reply) {
-                          answer(error_response(reply.error()));
-                          return;
-                        }
-                        http::Response response;
-                        response.body = "{}";
-                        answer(std::move(response));
-                      });
-}
-
 void set_paused(const Services& services, Call& call, bool paused) {
   if (!valid_name(call.param)) {
-    call.answer(bad_queue_name());
+    call.answer(error_response(invalid_queue_name()));
     return;
   }
   if (!find_queue(services, call)) {
     call.answer(no_such_queue(call.param));
     return;
   }
-  submit(call, core::UpsertQueue{.tenant = call.tenant->id, .name = call.param, .paused = paused});
+  submit_for_done(
+      call, core::UpsertQueue{.tenant = call.tenant->id, .name = call.param, .paused = paused});
 }
 
 }  // namespace
@@ -102,7 +86,7 @@ void upsert_queue(const Services& /*services*/, Call& call) {
     call.answer(error_response(command.error()));
     return;
   }
-  submit(call, std::move(*command));
+  submit_for_done(call, std::move(*command));
 }
 
 void list_queues(const Services& services, Call& call) {
@@ -120,7 +104,7 @@ void list_queues(const Services& services, Call& call) {
 
 void get_queue(const Services& services, Call& call) {
   if (!valid_name(call.param)) {
-    call.answer(bad_queue_name());
+    call.answer(error_response(invalid_queue_name()));
     return;
   }
   const std::optional<core::Queue> queue = find_queue(services, call);
@@ -136,10 +120,10 @@ void get_queue(const Services& services, Call& call) {
 
 void delete_queue(const Services& /*services*/, Call& call) {
   if (!valid_name(call.param)) {
-    call.answer(bad_queue_name());
+    call.answer(error_response(invalid_queue_name()));
     return;
   }
-  submit(call, core::DeleteQueueCommand{.tenant = call.tenant->id, .name = call.param});
+  submit_for_done(call, core::DeleteQueueCommand{.tenant = call.tenant->id, .name = call.param});
 }
 
 void pause_queue(const Services& services, Call& call) { set_paused(services, call, true); }

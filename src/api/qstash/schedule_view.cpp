@@ -15,28 +15,11 @@ void write_grouping(JsonWriter& json, const core::Schedule& schedule) {
   if (!message.queue.empty()) {
     json.field("queueName", message.queue);
   }
-  if (!message.labels.empty()) {
-    json.field("label", message.labels.front());
-    json.key("labels");
-    json.begin_array();
-    for (const std::string& label : message.labels) {
-      json.string(label);
-    }
-    json.end_array();
-  }
-  if (message.flow_key.empty()) {
-    return;
-  }
+  write_labels(json, message.labels);
   // Its own settings, not those in force: a later publish may have changed them until the next run.
-  json.field("flowControlKey", message.flow_key);
-  const core::FlowKey flow = schedule.flow.value_or(core::FlowKey{});
-  if (flow.parallelism != 0) {
-    json.field("parallelism", flow.parallelism);
+  if (!message.flow_key.empty()) {
+    write_flow_fields(json, message.flow_key, schedule.flow ? &*schedule.flow : nullptr);
   }
-  if (flow.rate != 0) {
-    json.field("rate", flow.rate);
-  }
-  json.field("period", seconds(flow.period));
 }
 
 std::string_view state_word(core::Status status) {

@@ -9,6 +9,7 @@
 #include "api/qstash/errors.h"
 #include "api/qstash/handlers.h"
 #include "api/qstash/schedule_view.h"
+#include "api/qstash/submit.h"
 #include "api/reply.h"
 #include "api/text.h"
 #include "core/schedule/cron.h"
@@ -29,10 +30,8 @@ struct Page {
   std::uint64_t count = UINT64_MAX;
 };
 
-Result<Page> read_page(std::string_view target) {
-  const std::size_t mark = target.find('?');
-  Result<Parameters> parameters = Parameters::from_query(
-      mark == std::string_view::npos ? std::string_view{} : target.substr(mark + 1));
+Result<Page> read_page(std::string_view query) {
+  Result<Parameters> parameters = Parameters::from_query(query);
   if (!parameters) {
     return std::unexpected(std::move(parameters.error()));
   }
@@ -51,19 +50,6 @@ Result<Page> read_page(std::string_view target) {
   return Page{after->value_or(""), count->value_or(UINT64_MAX)};
 }
 
-/// Done, or what went wrong.
-auto answering_done(Answer answer) {
-  return [answer = std::move(answer)](const core::Reply& reply) mutable {
-    if (!reply) {
-      answer(error_response(reply.error()));
-      return;
-    }
-    http::Response response;
-    response.body = "{}";
-    answer(std::move(response));
-  };
-}
-
 void set_paused(const Services& services, Call& call, bool paused) {
   if (call.request.method == "POST" && !valid_name(call.param)) {
     // A destination that happens to end so, like https%3A%2F%2Fexample.com/pause.
@@ -73,7 +59,7 @@ void set_paused(const Services& services, Call& call, bool paused) {
     return;
   }
   core::SetSchedulePaused command{call.tenant->id, std::move(call.param), paused};
-  call.batcher.submit(std::move(command), answering_done(std::move(call.answer)));
+  submit_for_done(call, std::move(command));
 }
 
 }  // namespace
@@ -118,7 +104,7 @@ void submit_schedule(const Services& services, Call& call, core::Publish command
 /// Every schedule in one answer, as clients expect it. Who has more of them than fit asks for
 /// pages: count, and after=<the last scheduleId>.
 void list_schedules(const Services& services, Call& call) {
-  const Result<Page> page = read_page(call.request.target);
+  const Result<Page> page = read_page(call.request.query());
   if (!page) {
     call.answer(error_response(page.error()));
     return;
@@ -169,7 +155,7 @@ void get_schedule(const Services& services, Call& call) {
 
 void delete_schedule(const Services& /*services*/, Call& call) {
   core::DeleteScheduleCommand command{call.tenant->id, std::move(call.param)};
-  call.batcher.submit(std::move(command), answering_done(std::move(call.answer)));
+  submit_for_done(call, std::move(command));
 }
 
 void pause_schedule(const Services& services, Call& call) { set_paused(services, call, true); }

@@ -8,6 +8,7 @@
 #include "api/qstash/handlers.h"
 #include "api/qstash/header_map.h"
 #include "api/qstash/publish_options.h"
+#include "api/qstash/submit.h"
 #include "api/text.h"
 
 namespace hk::api::qstash {
@@ -31,28 +32,16 @@ bool has_valid_name(Call& call) {
   return valid;
 }
 
-/// "" if it is absent or null.
-Result<std::string> text_of(const boost::json::object& endpoint, std::string_view name) {
-  const boost::json::value* const value = member(endpoint, name);
-  if (value == nullptr) {
-    return std::string{};
-  }
-  if (!value->is_string()) {
-    return refused("endpoints: " + std::string(name) + " must be a text");
-  }
-  return std::string(value->get_string().data(), value->get_string().size());
-}
-
 /// Name and url as they are given.
 Result<core::Endpoint> read_endpoint(const boost::json::value& given) {
   if (!given.is_object()) {
     return refused("endpoints: each must be an object with a url, and a name if you like");
   }
-  Result<std::string> name = text_of(given.get_object(), "name");
+  Result<std::string> name = text_member(given.get_object(), "name", "endpoints: ");
   if (!name) {
     return std::unexpected(name.error());
   }
-  Result<std::string> url = text_of(given.get_object(), "url");
+  Result<std::string> url = text_member(given.get_object(), "url", "endpoints: ");
   if (!url) {
     return std::unexpected(url.error());
   }
@@ -183,19 +172,6 @@ void write_group(JsonWriter& json, const core::UrlGroup& group) {
   json.end_object();
 }
 
-void submit(Call& call, core::Command command) {
-  call.batcher.submit(std::move(command),
-                      [answer = std::move(call.answer)](core::Reply reply) mutable {
-                        if (!reply) {
-                          answer(error_response(reply.error()));
-                          return;
-                        }
-                        http::Response done;
-                        done.body = "{}";
-                        answer(std::move(done));
-                      });
-}
-
 }  // namespace
 
 void list_url_groups(const Services& services, Call& call) {
@@ -228,7 +204,7 @@ void get_url_group(const Services& services, Call& call) {
 
 void delete_url_group(const Services& /*services*/, Call& call) {
   if (has_valid_name(call)) {
-    submit(call, core::DeleteUrlGroupCommand{call.tenant->id, std::move(call.param)});
+    submit_for_done(call, core::DeleteUrlGroupCommand{call.tenant->id, std::move(call.param)});
   }
 }
 
@@ -242,7 +218,8 @@ void set_url_group_options(const Services& services, Call& call) {
     call.answer(error_response(options.error()));
     return;
   }
-  submit(call, core::SetGroupOptions{call.tenant->id, std::move(call.param), std::move(*options)});
+  submit_for_done(
+      call, core::SetGroupOptions{call.tenant->id, std::move(call.param), std::move(*options)});
 }
 
 void add_endpoints(const Services& services, Call& call) {
@@ -254,8 +231,8 @@ void add_endpoints(const Services& services, Call& call) {
     call.answer(error_response(endpoints.error()));
     return;
   }
-  submit(call,
-         core::UpsertEndpoints{call.tenant->id, std::move(call.param), std::move(*endpoints)});
+  submit_for_done(
+      call, core::UpsertEndpoints{call.tenant->id, std::move(call.param), std::move(*endpoints)});
 }
 
 void remove_endpoints(const Services& /*services*/, Call& call) {
@@ -267,8 +244,8 @@ void remove_endpoints(const Services& /*services*/, Call& call) {
     call.answer(error_response(endpoints.error()));
     return;
   }
-  submit(call,
-         core::RemoveEndpoints{call.tenant->id, std::move(call.param), std::move(*endpoints)});
+  submit_for_done(
+      call, core::RemoveEndpoints{call.tenant->id, std::move(call.param), std::move(*endpoints)});
 }
 
 }  // namespace hk::api::qstash

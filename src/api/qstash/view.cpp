@@ -78,6 +78,31 @@ void write_cursor(JsonWriter& json, const std::optional<std::string>& cursor) {
   }
 }
 
+void write_labels(JsonWriter& json, const std::vector<std::string>& labels) {
+  if (labels.empty()) {
+    return;
+  }
+  json.field("label", labels.front());
+  json.key("labels");
+  json.begin_array();
+  for (const std::string& label : labels) {
+    json.string(label);
+  }
+  json.end_array();
+}
+
+void write_flow_fields(JsonWriter& json, const std::string& key, const core::FlowKey* limits) {
+  json.field("flowControlKey", key);
+  if (limits != nullptr && limits->parallelism != 0) {
+    json.field("parallelism", limits->parallelism);
+  }
+  if (limits != nullptr && limits->rate != 0) {
+    json.field("rate", limits->rate);
+  }
+  const Millis period = limits != nullptr ? limits->period : Millis{1000};
+  json.field("period", std::chrono::ceil<std::chrono::seconds>(period).count());
+}
+
 void write_common_fields(JsonWriter& json, const core::Message& message, FlowLimits& flows) {
   if (!message.queue.empty()) {
     json.field("queueName", message.queue);
@@ -91,28 +116,10 @@ void write_common_fields(JsonWriter& json, const core::Message& message, FlowLim
   if (!message.schedule.empty()) {
     json.field("scheduleId", message.schedule);
   }
-  if (!message.labels.empty()) {
-    json.field("label", message.labels.front());
-    json.key("labels");
-    json.begin_array();
-    for (const std::string& label : message.labels) {
-      json.string(label);
-    }
-    json.end_array();
+  write_labels(json, message.labels);
+  if (!message.flow_key.empty()) {
+    write_flow_fields(json, message.flow_key, flows.find(message.tenant, message.flow_key));
   }
-  if (message.flow_key.empty()) {
-    return;
-  }
-  json.field("flowControlKey", message.flow_key);
-  const core::FlowKey* const limits = flows.find(message.tenant, message.flow_key);
-  if (limits != nullptr && limits->parallelism != 0) {
-    json.field("parallelism", limits->parallelism);
-  }
-  if (limits != nullptr && limits->rate != 0) {
-    json.field("rate", limits->rate);
-  }
-  const Millis period = limits != nullptr ? limits->period : Millis{1000};
-  json.field("period", std::chrono::ceil<std::chrono::seconds>(period).count());
 }
 
 void write_callback_fields(JsonWriter& json, const core::Message& message,

@@ -49,6 +49,10 @@ void write_bytes(JsonWriter& json, std::string_view name, const std::string& byt
 /// "cursor", only if something follows.
 void write_cursor(JsonWriter& json, const std::optional<std::string>& cursor);
 
+/// label and labels, if there are any.
+void write_labels(JsonWriter& json, const std::vector<std::string>& labels);
+/// flowControlKey, parallelism, rate, period. null: no limits are known.
+void write_flow_fields(JsonWriter& json, const std::string& key, const core::FlowKey* limits);
 /// label, labels, flowControlKey, parallelism, rate, period, queueName, scheduleId: the same in
 /// every view.
 void write_common_fields(JsonWriter& json, const core::Message& message, FlowLimits& flows);

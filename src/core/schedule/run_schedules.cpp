@@ -4,6 +4,7 @@
 
 #include "base/assert.h"
 #include "base/sometimes.h"
+#include "core/fresh_trace.h"
 #include "core/machine.h"
 
 HK_SOMETIMES_DECLARE(schedule_ran)
@@ -32,18 +33,6 @@ std::vector<MessageId> first_messages(const Reply& reply) {
     ids.push_back(one.published.id);
   }
   return ids;
-}
-
-/// Each run is a trace of its own: that of the request which made the schedule has ended.
-Trace fresh_trace(Rng& rng) {
-  Trace trace;
-  for (std::size_t half = 0; half < 2; ++half) {
-    const std::uint64_t bits = rng.next() | 1U;  // all zeros is not a trace id
-    for (std::size_t i = 0; i < 8; ++i) {
-      trace.trace_id[half * 8 + i] = static_cast<std::uint8_t>(bits >> (8 * i));
-    }
-  }
-  return trace;
 }
 
 }  // namespace
@@ -136,6 +125,7 @@ Reply Machine::publish_run(Schedule schedule) {
                   .delay = schedule.delay};
   command.message->tenant = schedule.tenant;
   command.message->schedule = std::move(schedule.id);
+  // That of the request which made the schedule has ended.
   command.message->trace = fresh_trace(rng_);
   return decide(std::move(command));
 }
