@@ -134,6 +134,8 @@ class Commands(unittest.TestCase):
             if info != "sh":
                 continue
             ran += 1
+            for line in content.splitlines():  # Without -f the answers before "ready" are printed too, now and then.
+                self.assertFalse("--retry" in line and "curl -sf" not in line, "it prints what it retries: " + line)
             expected = found[number + 1][1] if number + 1 < len(found) and found[number + 1][0] == "text" else ""
             self.step(shell, content, expected)
         self.assertGreater(ran, 0, "no command in it")
