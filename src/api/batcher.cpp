@@ -47,4 +47,51 @@ void Batcher::deliver(std::vector<engine::Finished> finished) {
   });
 }
 
+core::ReceiverId Batcher::receive(core::Receive command, Received done) {
+  const core::ReceiverId id{(static_cast<std::uint64_t>(io_.index()) << 48U) | ++receivers_};
+  command.receiver = id;
+  waiting_.emplace(id, Waiting{command.tenant, command.queue, std::move(done)});
+  submit(std::move(command), [this, id](const core::Reply& reply) {
+    if (reply) {
+      return;  // what it gets comes by hand_out()
+    }
+    auto refused = waiting_.extract(id);
+    if (!refused.empty() && refused.mapped().done) {
+      refused.mapped().done(std::unexpected(reply.error()));
+    }
+  });
+  return id;
+}
+
+void Batcher::stop_receiving(core::ReceiverId receiver) {
+  const auto found = waiting_.find(receiver);
+  if (found == waiting_.end() || !found->second.done) {
+    return;
+  }
+  found->second.done = nullptr;
+  submit(core::StopReceiving{found->second.tenant, found->second.queue, receiver},
+         [this, receiver](const core::Reply&) { waiting_.erase(receiver); });
+}
+
+void Batcher::hand_out(std::vector<core::HandOut> all) {
+  for (core::HandOut& one : all) {
+    auto found = waiting_.extract(one.receiver);
+    if (found.empty()) {
+      continue;
+    }
+    Waiting& waiting = found.mapped();
+    if (waiting.done) {
+      waiting.done(std::move(one));
+      continue;
+    }
+    core::GiveBack back{waiting.tenant, waiting.queue, {}};
+    for (const core::HandOut::One& message : one.messages) {
+      back.receipts.push_back({message.message->id, message.receive});
+    }
+    if (!back.receipts.empty()) {
+      submit(std::move(back), [](const core::Reply&) {});
+    }
+  }
+}
+
 }  // namespace hk::api

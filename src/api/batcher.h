@@ -4,9 +4,13 @@
 /// its I/O thread only; deliver() from any thread.
 #pragma once
 
+#include <functional>
+#include <map>
+#include <memory>
 #include <vector>
 
 #include "base/random.h"
+#include "core/effect.h"
 #include "edge/http/server.h"
 #include "engine/submitter.h"
 
@@ -21,6 +25,17 @@ class Batcher final : public engine::Mailbox {
   void submit(core::Command command, engine::Done done);
   void deliver(std::vector<engine::Finished> finished) override;
 
+  using Received = std::move_only_function<void(Result<core::HandOut>)>;
+  /// Asks for messages: `done` is called on this thread with what is handed out, exactly once,
+  /// unless the returned receiver is stopped before. command.receiver is chosen here.
+  core::ReceiverId receive(core::Receive command, Received done);
+  /// Nobody waits for it any more. What is on its way to it is given back.
+  void stop_receiving(core::ReceiverId receiver);
+  /// On this thread: hand-outs for its receivers.
+  void hand_out(std::vector<core::HandOut> all);
+  /// Which I/O thread's batcher has this receiver.
+  static std::size_t thread_of(core::ReceiverId receiver) { return receiver.value() >> 48U; }
+
   [[nodiscard]] http::IoThread& io() { return io_; }
   [[nodiscard]] Rng& rng() { return *rng_; }
 
@@ -32,6 +47,13 @@ class Batcher final : public engine::Mailbox {
   std::unique_ptr<Rng> rng_;
   std::vector<engine::Submission> batch_;
   bool scheduled_ = false;
+  struct Waiting {
+    core::TenantId tenant{};
+    std::string queue{};
+    Received done{};  ///< empty: stopped
+  };
+  std::map<core::ReceiverId, Waiting> waiting_;
+  std::uint64_t receivers_ = 0;
 };
 
 }  // namespace hk::api

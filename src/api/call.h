@@ -3,9 +3,11 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "api/batcher.h"
 #include "api/options.h"
@@ -31,6 +33,8 @@ class Answer {
   ~Answer() = default;
 
   void operator()(http::Response response);
+  /// See http::Responder.
+  void when_gone(std::move_only_function<void()> told) { respond_.when_gone(std::move(told)); }
   [[nodiscard]] bool pending() const { return pending_; }
 
  private:

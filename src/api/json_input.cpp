@@ -7,9 +7,10 @@ namespace hk::api {
 
 namespace {
 
-Result<boost::json::value> parse(std::string_view text, boost::json::storage_ptr memory) {
+Result<boost::json::value> parse(std::string_view text, boost::json::storage_ptr memory,
+                                 std::size_t depth_max) {
   boost::json::parse_options bounds;
-  bounds.max_depth = json_depth_max;
+  bounds.max_depth = depth_max;
   try {
     boost::json::error_code failed;
     boost::json::value value = boost::json::parse(
@@ -25,11 +26,13 @@ Result<boost::json::value> parse(std::string_view text, boost::json::storage_ptr
 
 }  // namespace
 
-Result<boost::json::object> parse_json_object(std::string_view text) {
-  if (text.size() > json_bytes_max) {
-    return fail(ErrorKind::invalid_argument, "the JSON body is larger than 1 MiB");
+Result<boost::json::object> parse_json_object(std::string_view text, std::size_t bytes_max,
+                                              std::size_t depth_max) {
+  if (text.size() > bytes_max) {
+    return fail(ErrorKind::invalid_argument,
+                "the JSON body is larger than " + std::to_string(bytes_max / 1024) + " KiB");
   }
-  Result<boost::json::value> value = parse(text, {});
+  Result<boost::json::value> value = parse(text, {}, depth_max);
   if (!value) {
     return std::unexpected(value.error());
   }
@@ -41,8 +44,8 @@ Result<boost::json::object> parse_json_object(std::string_view text) {
 
 Result<boost::json::array> parse_json_array(std::string_view text) {
   // Freed as a whole: a large array has very many small parts.
-  Result<boost::json::value> value =
-      parse(text, boost::json::make_shared_resource<boost::json::monotonic_resource>());
+  Result<boost::json::value> value = parse(
+      text, boost::json::make_shared_resource<boost::json::monotonic_resource>(), json_depth_max);
   if (!value) {
     return std::unexpected(value.error());
   }

@@ -13,7 +13,9 @@ inline constexpr std::size_t json_bytes_max = std::size_t{1024} * 1024;
 inline constexpr std::size_t json_depth_max = 16;
 
 /// invalid_argument: not JSON, not an object, too deep or too large.
-Result<boost::json::object> parse_json_object(std::string_view text);
+Result<boost::json::object> parse_json_object(std::string_view text,
+                                              std::size_t bytes_max = json_bytes_max,
+                                              std::size_t depth_max = json_depth_max);
 /// However large: the caller has bounded it. invalid_argument: not JSON, not an array, too deep.
 Result<boost::json::array> parse_json_array(std::string_view text);
 

@@ -64,8 +64,8 @@ constexpr std::string_view components = R"json({
   "EventPage": {"type": "object", "required": ["events"], "properties": {
     "events": {"type": "array", "items": {"$ref": "#/components/schemas/Event"}},
     "cursor": {"type": "string", "description": "absent on the last page"}}},
-  "Batch": {"type": "array", "items": {"type": "object", "required": ["destination"], "properties": {
-    "destination": {"type": "string", "description": "URL or URL group"},
+  "Batch": {"type": "array", "items": {"type": "object", "properties": {
+    "destination": {"type": "string", "description": "URL or URL group; none: the queue is pulled from"},
     "headers": {"type": "object", "description": "values are texts or arrays of them"},
     "body": {"type": "string"}, "queue": {"type": "string"}}}},
   "BatchPublished": {"type": "array", "items": {"anyOf": [{"$ref": "#/components/schemas/Published"},
@@ -82,6 +82,7 @@ constexpr std::string_view components = R"json({
   "Queue": {"type": "object", "required": ["name", "parallelism", "lag", "paused"], "properties": {
     "name": {"type": "string"}, "parallelism": {"type": "integer"}, "paused": {"type": "boolean"},
     "lag": {"type": "integer", "description": "messages that are not finished"},
+    "pulled": {"type": "boolean", "description": "its messages are received, not delivered"},
     "createdAt": {"type": "integer"}, "updatedAt": {"type": "integer"}}},
   "QueueList": {"type": "array", "items": {"$ref": "#/components/schemas/Queue"}},
   "FlowKey": {"type": "object", "required": ["flowControlKey"], "properties": {
@@ -124,6 +125,12 @@ constexpr std::string_view components = R"json({
       "trace": {"type": "object"}, "dlq_id": {"type": "string"},
       "attempts": {"type": "array", "items": {"$ref": "#/components/schemas/Attempt"}},
       "holds": {"type": "array", "items": {"$ref": "#/components/schemas/Hold"}}}},
+  "HaltedPage": {"type": "object", "required": ["halted"], "properties": {
+    "halted": {"type": "array", "items": {"type": "object", "required": ["group", "message_id", "receives"],
+      "properties": {"group": {"type": "string"}, "message_id": {"type": "string"}, "receives": {"type": "integer"}}}}}},
+  "ResolveHalted": {"type": "object", "required": ["group", "action"], "properties": {
+    "group": {"type": "string"}, "action": {"enum": ["retry", "skip"]},
+    "body": {"type": "string", "description": "of a retry: in place of the one that it has"}}},
   "Directory": {"type": "object", "required": ["directory"], "properties": {"directory": {"type": "string"}}},
   "NewTenant": {"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}}},
   "Tenant": {"type": "object", "required": ["id", "name"], "properties": {
@@ -135,6 +142,15 @@ constexpr std::string_view components = R"json({
     "id": {"type": "integer"}, "name": {"type": "string"},
     "token": {"type": "string", "description": "shown once"},
     "current_signing_key": {"type": "string"}, "next_signing_key": {"type": "string"}}},
+  "AccessKeyPage": {"type": "object", "required": ["tenant", "access_keys"], "properties": {
+    "tenant": {"type": "string"},
+    "access_keys": {"type": "array", "items": {"type": "object", "required": ["access_key_id", "created_at"],
+      "properties": {"access_key_id": {"type": "string"}, "created_at": {"type": "string", "format": "date-time"}}}}}},
+  "AccessKeyMade": {"type": "object", "required": ["tenant", "access_key_id", "secret_access_key"], "properties": {
+    "tenant": {"type": "string"}, "access_key_id": {"type": "string"},
+    "secret_access_key": {"type": "string", "description": "shown once"}}},
+  "AccessKeyRevoked": {"type": "object", "required": ["tenant", "access_key_id"], "properties": {
+    "tenant": {"type": "string"}, "access_key_id": {"type": "string"}}},
   "Health": {"type": "object", "required": ["status"], "properties": {"status": {"type": "string"}}}
 }})json";
 

@@ -53,6 +53,8 @@ struct Options {
   bool settings_token = false;
   bool settings_keys = false;
 
+  Secret receipt_key{};  ///< receipts of pulled messages are known to be ours by it
+
   Secret admin_token{};  ///< empty: the admin API is closed
   std::function<Result<void>(std::string directory)>
       backup{};  ///< blocks; called through run_blocking

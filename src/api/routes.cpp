@@ -5,6 +5,7 @@
 #include "api/openapi.h"
 #include "api/qstash/handlers.h"
 #include "api/route.h"
+#include "api/sns/actions.h"
 
 namespace hk::api {
 
@@ -58,10 +59,16 @@ constexpr std::array table = {
     Route{"GET",    "/v2/keys",                             tenant, qst, qstash::get_keys},
     Route{"POST",   "/v2/keys/rotate",                      tenant, qst, qstash::rotate_keys},
     Route{"GET",    "/api/v1/jobs/{id}",                    tenant, own, jobs::get_job},
+    Route{"GET",    "/api/v1/queues/{name}/halted",         tenant, own, jobs::list_halted},
+    Route{"POST",   "/api/v1/queues/{name}/halted",         tenant, own, jobs::resolve_halted},
     Route{"POST",   "/api/v1/admin/backup",                 Access::admin, own, admin::backup},
     Route{"GET",    "/api/v1/tenants",                      Access::admin, own, admin::list_tenants},
     Route{"POST",   "/api/v1/tenants",                      Access::admin, own, admin::create_tenant},
     Route{"POST",   "/api/v1/tenants/{id}/rotate-token",    Access::admin, own, admin::rotate_token},
+    Route{"GET",    "/api/v1/tenants/{id}/access-keys",     Access::admin, own, admin::list_access_keys},
+    Route{"POST",   "/api/v1/tenants/{id}/access-keys",     Access::admin, own, admin::create_access_key},
+    Route{"DELETE", "/api/v1/tenants/{id}/access-keys/{key...}", Access::admin, own, admin::revoke_access_key},
+    Route{"GET",    "/sns/certificate.pem",                 Access::open, own, sns::get_certificate},
     Route{"GET",    "/api/openapi.json",                    Access::open, own, get_openapi},
     Route{"GET",    "/metrics",                             Access::open, own, admin::metrics},
     Route{"GET",    "/healthz",                             Access::open, own, admin::healthz},

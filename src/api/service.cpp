@@ -1,10 +1,12 @@
 #include "api/service.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "api/auth.h"
 #include "api/route.h"
+#include "api/sqs/gateway.h"
 #include "api/surface.h"
 #include "base/assert.h"
 #include "security/credentials.h"
@@ -98,7 +100,24 @@ void Service::handle(http::Request&& request, http::Responder respond, http::IoT
   Call call{.request = request,
             .answer = Answer(std::move(respond), services_.metrics),
             .batcher = batcher_of(io)};
+  if (sqs::is_for_aws(request)) {
+    sqs::handle(services_, call);
+    return;
+  }
   dispatch(services_, call);
+}
+
+void Service::hand_out(std::vector<core::HandOut> all) {
+  std::map<std::size_t, std::vector<core::HandOut>> by_thread;
+  for (core::HandOut& one : all) {
+    by_thread[Batcher::thread_of(one.receiver)].push_back(std::move(one));
+  }
+  for (auto& [thread, some] : by_thread) {
+    Batcher* const batcher = batchers_[thread].get();
+    HK_ASSERT(batcher != nullptr);
+    batcher->io().post(
+        [batcher, some = std::move(some)]() mutable { batcher->hand_out(std::move(some)); });
+  }
 }
 
 std::size_t Service::body_bytes_max(std::string_view target) const {

@@ -37,12 +37,17 @@ class Service {
   /// The server's handler. Never blocks, never throws; answers every request exactly once.
   void handle(http::Request&& request, http::Responder respond, http::IoThread& io);
 
+  /// What receivers have been waiting for. From the engine's sync thread.
+  void hand_out(std::vector<core::HandOut> all);
+
   /// What the server is to read of a body for this target. Any thread.
   [[nodiscard]] std::size_t body_bytes_max(std::string_view target) const;
 
- private:
+  /// The thread's own. On that thread.
   Batcher& batcher_of(http::IoThread& io);
+  [[nodiscard]] const Options& options() const { return options_; }
 
+ private:
   // Constant after construction.
   const Options options_;
   const Services services_;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "base/error.h"
@@ -31,5 +32,7 @@ class TenantChange {
 };
 
 std::optional<core::Tenant> find_tenant(core::Reader& reader, core::TenantId id);
+/// By its id as it stands in a path.
+std::optional<core::Tenant> find_tenant(core::Reader& reader, std::string_view id);
 
 }  // namespace hk::api

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/byte_run.h"
+
 namespace hk {
 namespace {
 
@@ -78,12 +80,10 @@ void append_ascii(std::string& out, char character) {
 
 /// How many bytes at the start of `text` stand for themselves.
 std::size_t plain_run(std::string_view text) {
-  std::size_t i = 0;
-  while (i < text.size() && text[i] >= 0x20 && text[i] < 0x7f && text[i] != '"' &&
-         text[i] != '\\') {
-    ++i;
-  }
-  return i;
+  return bytes_before(text, [](EightBytes bytes) {
+    return bytes.below(0x20) | bytes.equal('"') | bytes.equal('\\') | bytes.equal(0x7f) |
+           bytes.not_ascii();
+  });
 }
 
 }  // namespace

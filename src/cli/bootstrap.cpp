@@ -96,6 +96,9 @@ Result<Welcome> load_tenants(const config::Options& options, const security::Mas
     tenant = directory.with_keys(std::move(tenant), welcome.current_key, welcome.next_key);
     changed = true;
   }
+  if (options.dev && known) {
+    directory.let_test_sign_for(known->id);
+  }
   if (!changed) {
     return welcome;
   }
@@ -106,6 +109,9 @@ Result<Welcome> load_tenants(const config::Options& options, const security::Mas
   tenant.id = std::get<core::TenantStored>(*reply).id;
   if (auto stored = directory.put(tenant); !stored) {
     return std::unexpected(stored.error());
+  }
+  if (options.dev) {
+    directory.let_test_sign_for(tenant.id);
   }
   return welcome;
 }

@@ -9,6 +9,7 @@
 
 #include "cli/bootstrap.h"
 #include "cli/exit_code.h"
+#include "cli/keys.h"
 #include "cli/listen.h"
 #include "cli/offline.h"
 #include "cli/remote.h"
@@ -92,11 +93,13 @@ struct Arguments {
   std::string cursor{};
   std::vector<std::string> filters{};
   double rate = 0;
-  TenantArguments tenants{};
+  AdminArguments admin{};
+  std::string tenant{};
   std::string name{};
   bool once = false;
   std::string data{"./data"};
   std::string directory{};
+  std::string body_file{};
   bool json = false;
   ListenArguments listen{};
   std::string listen_on{"127.0.0.1:9000"};
@@ -259,30 +262,80 @@ void add_dlq(CLI::App& app, Arguments& arguments) {
   });
 }
 
+void add_admin_flags(CLI::App& command, AdminArguments& admin) {
+  command.add_option("--data", admin.data, "Data directory of the server [./data]");
+  command.add_option("--ca-file", admin.ca_file,
+                     "Certificates (PEM) to trust instead of the system's");
+  command.add_flag("--json", admin.json, "Print the server's JSON, for scripts");
+}
+
 void add_tenants(CLI::App& app, Arguments& arguments) {
   CLI::App* tenants =
       app.add_subcommand("tenants", "Who may use the server: needs its data directory");
   tenants->require_subcommand(1);
-  const auto add_flags = [&arguments](CLI::App* command) {
-    command->add_option("--data", arguments.tenants.data, "Data directory of the server [./data]");
-    command->add_option("--ca-file", arguments.tenants.ca_file,
-                        "Certificates (PEM) to trust instead of the system's");
-    command->add_flag("--json", arguments.tenants.json, "Print the server's JSON, for scripts");
-  };
   CLI::App* create = tenants->add_subcommand("create", "Make one; prints its token and keys once");
   create->add_option("name", arguments.name, "Letters, digits, '.', '_' and '-'")->required();
-  add_flags(create);
+  add_admin_flags(*create, arguments.admin);
   create->callback(
-      [&arguments] { arguments.code = create_tenant(arguments.tenants, arguments.name); });
+      [&arguments] { arguments.code = create_tenant(arguments.admin, arguments.name); });
   CLI::App* list = tenants->add_subcommand("list", "Id, time of creation and name of each");
-  add_flags(list);
-  list->callback([&arguments] { arguments.code = list_tenants(arguments.tenants); });
+  add_admin_flags(*list, arguments.admin);
+  list->callback([&arguments] { arguments.code = list_tenants(arguments.admin); });
   CLI::App* rotate = tenants->add_subcommand(
       "rotate-token", "Give it a new token; the old one is refused from then on");
   rotate->add_option("id", arguments.id, "Its id, as `tenants list` shows it")->required();
-  add_flags(rotate);
+  add_admin_flags(*rotate, arguments.admin);
   rotate->callback(
-      [&arguments] { arguments.code = rotate_tenant_token(arguments.tenants, arguments.id); });
+      [&arguments] { arguments.code = rotate_tenant_token(arguments.admin, arguments.id); });
+}
+
+void add_keys(CLI::App& app, Arguments& arguments) {
+  CLI::App* keys = app.add_subcommand(
+      "keys", "What AWS clients sign with: needs the data directory of the server");
+  keys->require_subcommand(1);
+  const auto add = [&arguments, keys](const char* name, const char* text) {
+    CLI::App* command = keys->add_subcommand(name, text);
+    command->add_option("--tenant", arguments.tenant, "Name of the tenant [the first one]");
+    add_admin_flags(*command, arguments.admin);
+    return command;
+  };
+  add("create", "Make an access key; prints its id, and its secret once")->callback([&arguments] {
+    arguments.code = create_access_key(arguments.admin, arguments.tenant);
+  });
+  add("list", "Id and time of creation of each")->callback([&arguments] {
+    arguments.code = list_access_keys(arguments.admin, arguments.tenant);
+  });
+  CLI::App* revoke = add("revoke", "Refuse what it signs from then on");
+  revoke->add_option("id", arguments.id, "Its id, as `keys list` shows it")->required();
+  revoke->callback([&arguments] {
+    arguments.code = revoke_access_key(arguments.admin, arguments.tenant, arguments.id);
+  });
+}
+
+/// Groups of queues that have stopped at a message.
+void add_halted(CLI::App& queues, Arguments& arguments) {
+  const auto add = [&arguments, &queues](const char* name, const char* text) {
+    CLI::App* command = queues.add_subcommand(name, text);
+    command->add_option("name", arguments.id, "Queue")->required();
+    arguments.remote.add_to(*command);
+    return command;
+  };
+  add("halted", "List the messages at which groups have stopped")->callback([&arguments] {
+    arguments.code = list_halted(arguments.remote.connection(), arguments.id);
+  });
+  CLI::App* retry = add("retry", "Hand out the message at which a group has stopped once more");
+  retry->add_option("group", arguments.name, "Group")->required();
+  retry->add_option("--body", arguments.body_file,
+                    "File that holds another body for it; -: standard input");
+  retry->callback([&arguments] {
+    arguments.code = retry_halted(arguments.remote.connection(), arguments.id, arguments.name,
+                                  arguments.body_file);
+  });
+  CLI::App* skip = add("skip", "Let it be a dead letter, and the group go on");
+  skip->add_option("group", arguments.name, "Group")->required();
+  skip->callback([&arguments] {
+    arguments.code = skip_halted(arguments.remote.connection(), arguments.id, arguments.name);
+  });
 }
 
 void add_queues(CLI::App& app, Arguments& arguments) {
@@ -302,6 +355,7 @@ void add_queues(CLI::App& app, Arguments& arguments) {
   add("pause", "Start nothing new", QueueChange::pause);
   add("resume", "Go on with the oldest message", QueueChange::resume);
   add("delete", "Delete it and cancel what waits", QueueChange::remove);
+  add_halted(*queues, arguments);
 }
 
 void add_tail(CLI::App& app, Arguments& arguments) {
@@ -380,6 +434,7 @@ int run(int argc, char** argv) {
   add_messages(app, arguments);
   add_dlq(app, arguments);
   add_tenants(app, arguments);
+  add_keys(app, arguments);
   add_queues(app, arguments);
   add_tail(app, arguments);
   add_listen(app, arguments);

@@ -37,6 +37,57 @@ core::Limits core_limits(const config::Options& options) {
 
 }  // namespace
 
+class Daemon::PushReports final : public engine::Submitter {
+ public:
+  explicit PushReports(Daemon& daemon) : daemon_(daemon) {}
+  void submit(std::vector<engine::Submission>& batch) override {
+    for (const engine::Submission& one : std::exchange(batch, {})) {
+      daemon_.pusher_->attempt_ended(std::get<core::CompleteAttempt>(one.command));
+    }
+  }
+  std::shared_ptr<core::Reader> durable_view() override { return daemon_.engine_->durable_view(); }
+
+ private:
+  Daemon& daemon_;
+};
+
+/// What the adapters submit goes through it: the pusher hears of queues whose settings were made or
+/// changed, whoever did that.
+class Daemon::QueueWatch final : public engine::Submitter {
+ public:
+  explicit QueueWatch(Daemon& daemon) : daemon_(daemon) {}
+  void submit(std::vector<engine::Submission>& batch) override {
+    for (engine::Submission& one : batch) {
+      if (const auto* made = std::get_if<core::CreatePullQueue>(&one.command)) {
+        watch(one, made->tenant, made->name);
+      } else if (const auto* changed = std::get_if<core::SetPullSettings>(&one.command)) {
+        watch(one, changed->tenant, changed->name);
+      }
+    }
+    daemon_.engine_->submit(batch);
+  }
+  std::shared_ptr<core::Reader> durable_view() override { return daemon_.engine_->durable_view(); }
+
+ private:
+  /// REQUIRES: somebody waits for it, as for every command of an adapter.
+  void watch(engine::Submission& one, core::TenantId tenant, const std::string& name) {
+    one.done = [this, tenant, name, done = std::move(one.done)](core::Reply reply) mutable {
+      if (reply) {
+        daemon_.io_threads_.front()->post(
+            [&daemon = daemon_, tenant, name] { daemon.pusher_->queue_changed(tenant, name); });
+      }
+      done(std::move(reply));
+    };
+  }
+
+  Daemon& daemon_;
+};
+
+Daemon::Daemon(const config::Options& options)
+    : options_(options), disk_(options.data, options.min_free_disk) {}
+
+Daemon::~Daemon() = default;
+
 Result<void> Daemon::start() {
   if (auto done = open_store(); !done) return done;
   if (auto done = open_keys(); !done) return done;
@@ -90,6 +141,7 @@ Result<void> Daemon::start() {
   if (auto done = listen(); !done) return done;
   if (auto done = start_delivery(); !done) return done;
   if (auto done = start_engine(); !done) return done;
+  start_pushing();
   register_metrics();
   if (auto done = write_admin_file(options_.data, {url(), admin_token_}); !done) return done;
   ready_ = true;
@@ -160,6 +212,7 @@ void Daemon::make_service() {
   api.settings_token = options_.dev || !options_.token.empty();
   api.settings_keys =
       options_.dev || !options_.current_signing_key.empty() || !options_.next_signing_key.empty();
+  api.receipt_key = Secret(master_key_->token_digest("hikyaku/receipts"));
   api.admin_token = admin_token_;
   api.backup = [this](const std::string& directory) -> Result<void> {
     if (auto done = store_->checkpoint(directory); !done) return done;
@@ -175,7 +228,8 @@ void Daemon::make_service() {
   api.run_blocking = [this](std::move_only_function<void()> work) {
     worker_.post(std::move(work));
   };
-  service_ = std::make_unique<api::Service>(*engine_, *tenants_, metrics_, std::move(api));
+  queue_watch_ = std::make_unique<QueueWatch>(*this);
+  service_ = std::make_unique<api::Service>(*queue_watch_, *tenants_, metrics_, std::move(api));
 }
 
 Result<void> Daemon::listen() {
@@ -237,7 +291,31 @@ Result<void> Daemon::start_delivery() {
     if (!made) return std::unexpected(made.error());
     dispatchers_.push_back(std::move(*made));
   }
+  // Queues that push: SQS messages need not have a trace, so there is no span to record.
+  out.record_spans = false;
+  push_reports_ = std::make_unique<PushReports>(*this);
+  auto made = delivery::Dispatcher::make(out, io_threads_.front()->io_context(), *push_reports_,
+                                         *tenants_, metrics_, *spans_);
+  if (!made) return std::unexpected(made.error());
+  push_dispatcher_ = std::move(*made);
   return {};
+}
+
+void Daemon::start_pushing() {
+  io_threads_.front()->post([this] {
+    pusher_ = std::make_unique<api::sqs::Pusher>(*engine_, service_->options(),
+                                                 service_->batcher_of(*io_threads_.front()),
+                                                 [this](std::vector<core::StartAttempt> attempts) {
+                                                   push_dispatcher_->start(std::move(attempts));
+                                                 });
+    pusher_->begin();
+  });
+}
+
+/// Every second, on the main thread.
+void Daemon::look_around() {
+  disk_.look();
+  io_threads_.front()->post([this] { pusher_->tick(); });
 }
 
 Result<void> Daemon::start_engine() {
@@ -253,6 +331,7 @@ Result<void> Daemon::start_engine() {
 
 /// On the sync thread: one wake-up per I/O thread, however many attempts.
 void Daemon::run_effects(std::vector<core::Effect> effects) {
+  std::vector<core::HandOut> handed_out;
   std::vector<std::vector<core::StartAttempt>> by_thread(dispatchers_.size());
   const std::hash<std::string> hash;
   for (core::Effect& effect : effects) {
@@ -261,9 +340,14 @@ void Daemon::run_effects(std::vector<core::Effect> effects) {
       const std::size_t at =
           dispatchers_.size() == 1 ? 0 : hash(start->message->host) % dispatchers_.size();
       by_thread[at].push_back(std::move(*start));
+    } else if (auto* handed = std::get_if<core::HandOut>(&effect)) {
+      handed_out.push_back(std::move(*handed));
     } else if (auto put = tenants_->put(std::get<core::TenantChanged>(effect).tenant); !put) {
       observe::log(Level::error, "tenant.unreadable", {{"error", put.error().message}});
     }
+  }
+  if (!handed_out.empty()) {
+    service_->hand_out(std::move(handed_out));
   }
   for (std::size_t i = 0; i < by_thread.size(); ++i) {
     if (!by_thread[i].empty()) {
@@ -287,13 +371,24 @@ void Daemon::stop() {
   }
   std::mutex mutex;
   std::condition_variable all_stopped;
-  std::size_t running = dispatchers_.size();
-  for (const auto& dispatcher : dispatchers_) {
-    dispatcher->stop(deadline, [&] {
+  std::size_t running = dispatchers_.size() + (push_dispatcher_ ? 1 : 0);
+  const auto stop_one = [&](delivery::Dispatcher& dispatcher) {
+    dispatcher.stop(deadline, [&] {
       const std::lock_guard lock(mutex);
       --running;
       all_stopped.notify_one();
     });
+  };
+  for (const auto& dispatcher : dispatchers_) {
+    stop_one(*dispatcher);
+  }
+  if (push_dispatcher_) {
+    io_threads_.front()->post([this] {
+      if (pusher_) {
+        pusher_->stop();
+      }
+    });
+    stop_one(*push_dispatcher_);
   }
   {
     std::unique_lock lock(mutex);
@@ -308,6 +403,7 @@ void Daemon::stop() {
     engine_->stop();
   }
   dispatchers_.clear();
+  push_dispatcher_.reset();
   remove_admin_file(options_.data);
   if (store_) {
     if (auto closed = store_->close(); !closed) {

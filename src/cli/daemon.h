@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "api/service.h"
+#include "api/sqs/pusher.h"
 #include "cli/bootstrap.h"
 #include "cli/disk_watch.h"
 #include "cli/worker.h"
@@ -26,8 +27,10 @@ namespace hk::cli {
 /// Members are in the order in which they are built; destroyed in reverse.
 class Daemon {
  public:
-  explicit Daemon(const config::Options& options)
-      : options_(options), disk_(options.data, options.min_free_disk) {}
+  explicit Daemon(const config::Options& options);
+  ~Daemon();
+  Daemon(const Daemon&) = delete;
+  Daemon& operator=(const Daemon&) = delete;
 
   Result<void> start();
   void stop();
@@ -43,7 +46,7 @@ class Daemon {
                    {{"error", reloaded.error().message}});
     }
   }
-  void look_around() { disk_.look(); }
+  void look_around();
   [[nodiscard]] bool failed() const { return failed_; }
 
  private:
@@ -54,6 +57,7 @@ class Daemon {
   Result<void> start_delivery();
   void make_service();
   void register_metrics();
+  void start_pushing();
   void run_effects(std::vector<core::Effect> effects);
   [[nodiscard]] delivery::EgressPolicy egress() const;
   [[nodiscard]] std::string url() const;
@@ -75,10 +79,17 @@ class Daemon {
   std::unique_ptr<engine::Engine> engine_;
   Worker worker_;
   Secret admin_token_ = security::make_token("admin");
+  class QueueWatch;
+  std::unique_ptr<QueueWatch> queue_watch_;
   std::unique_ptr<api::Service> service_;
   std::unique_ptr<http::Server> server_;
   std::vector<http::IoThread*> io_threads_;
   std::vector<std::unique_ptr<delivery::Dispatcher>> dispatchers_;
+  /// How its attempts ended is for the pusher, not for the core.
+  class PushReports;
+  std::unique_ptr<PushReports> push_reports_;
+  std::unique_ptr<delivery::Dispatcher> push_dispatcher_;
+  std::unique_ptr<api::sqs::Pusher> pusher_;  ///< touched on the first I/O thread only
   Welcome welcome_;
 };
 

@@ -19,7 +19,7 @@ struct Gate {
   std::string_view opened_by;  ///< if no time is known
 };
 
-constexpr std::array<Gate, 11> gates = {{
+constexpr std::array<Gate, 14> gates = {{
     {"delay", "it was published for later", "that time"},
     {"retry", "its last attempt failed, and the next one is planned", "that time"},
     {"order", "messages of its queue or lane go before it", "those being done"},
@@ -36,6 +36,10 @@ constexpr std::array<Gate, 11> gates = {{
      "one of them ending, or a higher tenant_parallelism"},
     {"global_parallelism", "the server has as many attempts under way as it may",
      "one of them ending, or a higher global_parallelism"},
+    {"waits_for_receiver", "it can be received, and nobody has asked for it", "a receiver"},
+    {"in_flight", "a receiver has it", "that time, or its receiver"},
+    {"halted", "it has been received as often as its queue allows, and its group has stopped at it",
+     "hikyaku queues retry, or hikyaku queues skip"},
 }};
 
 void print_hold(const json::value& hold) {
@@ -83,7 +87,7 @@ int explain_message(const Connection& connection, const std::string& id) {
   const json::array& holds = job.at("holds").as_array();
   if (!text_of(job, "finished_at").empty()) {
     print_finished(job, status);
-  } else if (status == "RUNNING") {
+  } else if (status == "RUNNING" && holds.empty()) {
     const json::value& attempt = job.at("attempts").as_array().back();
     fmt::print("attempt {} is under way since {}\n", text_of(attempt, "number"),
                text_of(attempt, "started_at"));

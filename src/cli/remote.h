@@ -56,6 +56,14 @@ int list_queues(const Connection& connection);
 enum class QueueChange : std::uint8_t { pause, resume, remove };
 int change_queue(const Connection& connection, QueueChange change, const std::string& name);
 
+/// The messages at which groups of a queue have stopped.
+int list_halted(const Connection& connection, const std::string& queue);
+/// `body_file`: what the message has in place of its body; "" = it stays as it is, "-" = standard
+/// input.
+int retry_halted(const Connection& connection, const std::string& queue, const std::string& group,
+                 const std::string& body_file);
+int skip_halted(const Connection& connection, const std::string& queue, const std::string& group);
+
 /// Follows the log until interrupted; with `once`, prints what is there and returns.
 int tail(const Connection& connection, bool once, const std::string& message_id);
 

@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include "cli/admin_file.h"
 #include "cli/exit_code.h"
 #include "cli/remote_call.h"
 
@@ -12,28 +11,8 @@ namespace json = boost::json;
 
 namespace {
 
-std::optional<Answer> ask(const TenantArguments& arguments, const std::string& method,
-                          const std::string& path, std::string body, int& code) {
-  const auto admin = read_admin_file(arguments.data);
-  if (!admin) {
-    fmt::print(stderr,
-               "hikyaku: no server runs on {}: name the data directory of a running one with "
-               "--data\n",
-               arguments.data);
-    code = exit_unavailable;
-    return std::nullopt;
-  }
-  Connection connection;
-  connection.url = admin->url;
-  connection.token = admin->token;
-  connection.ca_file = arguments.ca_file;
-  connection.json = arguments.json;
-  return call(connection, method, path, {{"Content-Type", "application/json"}}, std::move(body),
-              code);
-}
-
 /// Prints the credentials that the answer holds, or all of it.
-int show(const TenantArguments& arguments, const std::optional<Answer>& answer, int code) {
+int show(const AdminArguments& arguments, const std::optional<Answer>& answer, int code) {
   if (!answer) {
     return code;
   }
@@ -52,16 +31,16 @@ int show(const TenantArguments& arguments, const std::optional<Answer>& answer, 
 
 }  // namespace
 
-int create_tenant(const TenantArguments& arguments, const std::string& name) {
+int create_tenant(const AdminArguments& arguments, const std::string& name) {
   int code = exit_ok;
-  const auto answer = ask(arguments, "POST", "/api/v1/tenants",
-                          json::serialize(json::object{{"name", name}}), code);
+  const auto answer = ask_admin(arguments, "POST", "/api/v1/tenants",
+                                json::serialize(json::object{{"name", name}}), code);
   return show(arguments, answer, code);
 }
 
-int list_tenants(const TenantArguments& arguments) {
+int list_tenants(const AdminArguments& arguments) {
   int code = exit_ok;
-  const auto answer = ask(arguments, "GET", "/api/v1/tenants", {}, code);
+  const auto answer = ask_admin(arguments, "GET", "/api/v1/tenants", {}, code);
   if (!answer) {
     return code;
   }
@@ -76,10 +55,10 @@ int list_tenants(const TenantArguments& arguments) {
   return exit_ok;
 }
 
-int rotate_tenant_token(const TenantArguments& arguments, const std::string& id) {
+int rotate_tenant_token(const AdminArguments& arguments, const std::string& id) {
   int code = exit_ok;
-  const auto answer =
-      ask(arguments, "POST", "/api/v1/tenants/" + query_escape(id) + "/rotate-token", {}, code);
+  const auto answer = ask_admin(arguments, "POST",
+                                "/api/v1/tenants/" + query_escape(id) + "/rotate-token", {}, code);
   return show(arguments, answer, code);
 }
 

@@ -20,6 +20,9 @@ void Daemon::print_welcome() const {
   fmt::print("  current signing key  {}\n",
              shown(options_.current_signing_key, welcome_.current_key));
   fmt::print("  next signing key     {}\n", shown(options_.next_signing_key, welcome_.next_key));
+  fmt::print("  SQS and SNS          {}\n", options_.dev
+                                                ? "access key \"test\", secret \"test\", any region"
+                                                : "`hikyaku keys create` makes an access key");
   const bool made = welcome_.first_start && !options_.dev && options_.token.empty();
   if (made) {
     fmt::print("\nThe token is shown only now: keep it. The server stores a digest of it.\n");

@@ -14,18 +14,23 @@ HK_SOMETIMES_DECLARE(dead_letter_purged)
 HK_SOMETIMES_DECLARE(dedup_purged)
 HK_SOMETIMES_DECLARE(cancel_finished_after_restart)
 HK_SOMETIMES_DECLARE(recovered_wait_for_callbacks)
+HK_SOMETIMES_DECLARE(recovered_lease_of_receiver)
 
 namespace hk::core {
 
 void Machine::advance() {
   expire_leases();
   sweep_queues();
+  retime_queues();
   scheduler_.advance(batch_.now());
   purge_expired();
   purge_events();
   forget_idle_flow_keys();
   run_schedules();
   start_attempts();
+  forget_delayed();
+  run_moves();
+  hand_out();
   index_young();
 }
 
@@ -35,6 +40,10 @@ void Machine::expire_leases() {
     HK_SOMETIMES(lease_ran_out);
     Live* live = find_live(leases_.begin()->second);
     HK_ASSERT(live != nullptr && live->leased);
+    if (live->lane->pull != nullptr) {
+      become_visible(*live);
+      continue;
+    }
     Attempt attempt{.fence = live->fence,
                     .started_at = live->started_at,
                     .ended_at = batch_.now(),
@@ -152,7 +161,7 @@ Live* Machine::remember(Lane& lane, const LaneEntry& entry) {
   live.attempts = entry.attempts;
   live.cancel_requested = entry.cancel_requested;
   live.indexed = true;
-  live_.emplace(live.seq, std::move(owned));
+  keep(std::move(owned));
   if (lane.ordered()) {
     scheduler_.use_own_gates(live, entry.host, entry.flow_key);
   }
@@ -164,6 +173,23 @@ Live* Machine::remember(Lane& lane, const LaneEntry& entry) {
     scheduler_.hold_for_callbacks(live);
     return &live;
   }
+  if (lane.pull != nullptr) {
+    live.first_received_at = entry.first_received_at;
+    live.started_at = batch_.now();  // when it was received is not stored: no earlier than now
+    live.forgiven = entry.forgiven;
+    if (entry.started && entry.not_before > batch_.now()) {
+      HK_SOMETIMES(recovered_lease_of_receiver);
+      live.fence = {meta_.epoch, live.attempts};
+      live.lease_until = entry.not_before;
+      leases_.insert({live.lease_until, live.seq});
+      scheduler_.lease(live, batch_.now());
+      return &live;
+    }
+    if (entry.started) {
+      live.not_before = live.place.due;
+    }
+  }
+  halt_if_failed(live);
   scheduler_.place_read(live);
   return &live;
 }
@@ -187,8 +213,12 @@ void Machine::purge_expired() {
     meta_wanted_ = true;
     for (const Seq seq : record.messages) {
       const auto state = batch_.state(seq);
+      if (!state) {
+        expire_pulled(seq);
+        continue;
+      }
       // A dead letter that was retried or deleted meanwhile has a later record of its own.
-      if (!state || !is_final(state->status) || state->expires_at > now) {
+      if (!is_final(state->status) || state->expires_at > now) {
         continue;
       }
       // It still holds its slot. Its last callback asks for the purge again.

@@ -111,6 +111,22 @@ void Batch::delete_schedule(TenantId tenant, const std::string& id, Moment next_
   mutations_.emplace_back(DeleteSchedule{tenant, id, next_at});
 }
 
+std::optional<Document> Batch::document(TenantId tenant, const std::string& kind,
+                                        const std::string& name) {
+  const auto found = documents_.find({tenant, kind, name});
+  return found != documents_.end() ? found->second : reader_->document(tenant, kind, name);
+}
+
+void Batch::put_document(Document document) {
+  documents_[{document.tenant, document.kind, document.name}] = document;
+  mutations_.emplace_back(PutDocument{std::move(document)});
+}
+
+void Batch::delete_document(TenantId tenant, const std::string& kind, const std::string& name) {
+  documents_[{tenant, kind, name}] = std::nullopt;
+  mutations_.emplace_back(DeleteDocument{tenant, kind, name});
+}
+
 void Batch::event(TenantId tenant, Seq seq, EventKind kind, std::uint32_t attempt) {
   events_[tenant].push_back({seq, kind, attempt});
 }
@@ -147,6 +163,7 @@ Batch::Output Batch::take() {
   dedups_.clear();
   dead_letters_.clear();
   schedules_.clear();
+  documents_.clear();
   schedule_states_.clear();
   earliest_run_ = never;
   return output;

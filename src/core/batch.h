@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -31,6 +32,8 @@ class Batch {
   bool has_dead_letter(const DeadLetterKey& key);
   std::optional<Schedule> schedule(TenantId tenant, const std::string& id);
   std::optional<ScheduleState> schedule_state(TenantId tenant, const std::string& id);
+  std::optional<Document> document(TenantId tenant, const std::string& kind,
+                                   const std::string& name);
   /// The earliest run of the schedules that this batch has put so far.
   [[nodiscard]] Moment earliest_run() const { return earliest_run_; }
   Reader& reader() { return *reader_; }
@@ -47,6 +50,8 @@ class Batch {
   void put_schedule_state(TenantId tenant, const std::string& id, ScheduleState state,
                           Moment previous_next_at);
   void delete_schedule(TenantId tenant, const std::string& id, Moment next_at);
+  void put_document(Document document);
+  void delete_document(TenantId tenant, const std::string& kind, const std::string& name);
   /// Everything that nothing later in the batch has to see.
   void put(Mutation mutation) { mutations_.push_back(std::move(mutation)); }
   void event(TenantId tenant, Seq seq, EventKind kind, std::uint32_t attempt = 0);
@@ -81,6 +86,7 @@ class Batch {
   std::map<std::pair<TenantId, std::string>, std::optional<Schedule>> schedules_;
   std::map<std::pair<TenantId, std::string>, std::optional<ScheduleState>> schedule_states_;
   Moment earliest_run_{never};
+  std::map<std::tuple<TenantId, std::string, std::string>, std::optional<Document>> documents_;
 };
 
 }  // namespace hk::core

@@ -23,6 +23,7 @@ struct Publish {
   std::optional<FlowKey> flow{};
   /// Not due before it has passed since acceptance, on the core's own clock.
   Millis delay{};
+  bool own_delay = false;  ///< pulled: the queue's delay does not count, not even if `delay` is 0
 };
 
 /// Several publishes in one atomic accept. One that is refused does not stop the others.
@@ -81,6 +82,122 @@ struct UpsertQueue {
 /// Its messages are cancelled, a few per batch; those under way end as cancelled messages do.
 struct DeleteQueueCommand {
   TenantId tenant{};
+  std::string name{};
+};
+
+/// Makes a queue that is pulled from. One of that name stays as it is: QueueMade says so.
+struct CreatePullQueue {
+  TenantId tenant{};
+  std::string name{};
+  PullSettings settings{};
+};
+/// Replaces all settings. conflict: they are not the version that was read.
+struct SetPullSettings {
+  TenantId tenant{};
+  std::string name{};
+  PullSettings settings{};  ///< with the version that was read; the core raises it
+};
+/// Cancels all that it holds, and forgets its dedup ids.
+struct PurgeQueue {
+  TenantId tenant{};
+  std::string name{};
+};
+
+/// Asks for messages. Done means that HandOut follows: at once if there are some or wait is 0, at
+/// the latest when the wait is over. not_found: no such queue.
+struct Receive {
+  TenantId tenant{};
+  std::string queue{};
+  ReceiverId receiver{};
+  std::uint32_t max = 1;
+  std::optional<Millis> visibility{};  ///< the queue's otherwise
+  std::optional<Millis> wait{};        ///< the queue's otherwise
+  std::string attempt_id{};            ///< FIFO: asked again with it, the same is handed out again
+};
+/// The receiver is gone. If nothing was handed out to it yet, nothing will be.
+struct StopReceiving {
+  TenantId tenant{};
+  std::string queue{};
+  ReceiverId receiver{};
+};
+
+/// They are done: gone from the queue. An older receipt, or one of a message that is gone, changes
+/// nothing and is no error. Of a FIFO queue, not after its time: invalid_argument.
+struct DeleteReceived {
+  TenantId tenant{};
+  std::string queue{};
+  std::vector<Receipt> receipts{};
+};
+/// Hidden for so long from now on; 0: given back at once. invalid_argument: an older receipt, a
+/// message that is gone, more than 12 hours since the receive. conflict: it was cancelled.
+struct ChangeVisibility {
+  struct One {
+    Receipt receipt{};
+    Millis visibility{};
+  };
+  TenantId tenant{};
+  std::string queue{};
+  std::vector<One> items{};
+};
+/// How many of its messages wait, are with receivers, and are not due yet.
+struct CountQueue {
+  TenantId tenant{};
+  std::string name{};
+};
+/// Moves what is visible in `source`, oldest first, into `destination`; "": each back into the
+/// queue that it came from. What is moved is new there. not_found: no such queue; conflict: a task
+/// of that source is running.
+struct StartMoveTask {
+  TenantId tenant{};
+  std::string source{};
+  std::string destination{};
+  std::uint32_t rate = 0;  ///< messages a second, spread evenly; 0 = as fast as it goes
+};
+/// What was moved stays moved. not_found: no such task is running.
+struct CancelMoveTask {
+  TenantId tenant{};
+  std::string source{};
+  std::uint64_t number = 0;
+};
+struct ListMoveTasks {
+  TenantId tenant{};
+  std::string source{};
+};
+/// The messages at which groups of the queue have stopped (PullSettings::halt), oldest first.
+struct ListHalted {
+  TenantId tenant{};
+  std::string queue{};
+  std::size_t limit = 100;
+};
+/// What shall become of the message at which a group has stopped. not_found: it has not.
+/// invalid_argument: a body that the queue does not take, or one for a message that is skipped.
+struct ResolveHalted {
+  enum class Action : std::uint8_t {
+    retry,  ///< its receives so far do not count: it goes out again
+    skip,   ///< it has failed: into the dead-letter queue if there is one, else cancelled
+  };
+  TenantId tenant{};
+  std::string queue{};
+  std::string group{};
+  Action action{};
+  std::optional<std::string> body{};  ///< of a retry: in place of the one that it has
+};
+/// They never reached their receiver: visible again, and the receive does not count.
+struct GiveBack {
+  TenantId tenant{};
+  std::string queue{};
+  std::vector<Receipt> receipts{};
+};
+
+/// Creates or replaces. conflict: the stored version is not `if_version` (0: there is none).
+struct PutDocumentCommand {
+  Document document{};
+  std::optional<std::uint64_t> if_version{};
+};
+/// Done, also if there is none.
+struct DeleteDocumentCommand {
+  TenantId tenant{};
+  std::string kind{};
   std::string name{};
 };
 
@@ -164,12 +281,14 @@ struct Inspect {
   MessageId id{};
 };
 
-using Command =
-    std::variant<Publish, PublishBatch, CompleteAttempt, CancelMessage, RetryDeadLetter,
-                 DeleteDeadLetterCommand, UpsertQueue, DeleteQueueCommand, UpsertEndpoints,
-                 RemoveEndpoints, SetGroupOptions, DeleteUrlGroupCommand, UpsertSchedule,
-                 DeleteScheduleCommand, SetSchedulePaused, SetFlowKeyPaused, PinFlowKey,
-                 UnpinFlowKey, ResetFlowRate, InspectFlowKeys, UpsertTenant, Inspect>;
+using Command = std::variant<
+    Publish, PublishBatch, CompleteAttempt, CancelMessage, RetryDeadLetter, DeleteDeadLetterCommand,
+    UpsertQueue, DeleteQueueCommand, CreatePullQueue, SetPullSettings, PurgeQueue, Receive,
+    StopReceiving, DeleteReceived, ChangeVisibility, GiveBack, CountQueue, StartMoveTask,
+    CancelMoveTask, ListMoveTasks, ListHalted, ResolveHalted, PutDocumentCommand,
+    DeleteDocumentCommand, UpsertEndpoints, RemoveEndpoints, SetGroupOptions, DeleteUrlGroupCommand,
+    UpsertSchedule, DeleteScheduleCommand, SetSchedulePaused, SetFlowKeyPaused, PinFlowKey,
+    UnpinFlowKey, ResetFlowRate, InspectFlowKeys, UpsertTenant, Inspect>;
 
 // ---- Replies ----
 
@@ -192,6 +311,40 @@ struct BatchPublished {
 struct ScheduleStored {
   std::string id{};
 };
+struct QueueMade {
+  bool existed = false;
+  Queue queue{};  ///< as it is now
+};
+struct QueueCounted {
+  std::uint64_t visible = 0;
+  std::uint64_t in_flight = 0;
+  std::uint64_t delayed = 0;
+  /// When the oldest of those that are in memory was sent, and no group's first one is not; 0:
+  /// there is none.
+  Moment oldest{};
+};
+struct MoveTaskStarted {
+  std::uint64_t number = 0;  ///< of the task, among those of its source
+};
+struct MoveTaskCanceled {
+  std::uint64_t moved = 0;
+};
+/// Newest first: the running one, and the last ones that ended.
+struct MoveTasksListed {
+  std::vector<MoveTask> tasks{};
+};
+/// In the order of the items.
+struct Settled {
+  std::vector<Result<void>> items{};
+};
+struct HaltedListed {
+  struct One {
+    std::string group{};
+    MessageId id{};
+    std::uint32_t receives = 0;  ///< in all queues that it was in
+  };
+  std::vector<One> messages{};
+};
 struct FlowKeyView {
   FlowKey flow{};
   std::uint64_t waiting = 0;  ///< due, but held by this key
@@ -211,7 +364,7 @@ struct TenantStored {
 /// One reason why a waiting message does not run, and when that is expected to end.
 struct Hold {
   std::string gate{};  ///< "delay", "retry", "queue_paused", "parallelism", "rate", "flow_paused",
-                       ///< "order", …
+                       ///< "order", "in_flight", "halted", "waits_for_receiver", …
   std::string detail{};
   std::optional<Moment> opens_at{};
 };
@@ -223,7 +376,9 @@ struct Inspected {
   std::vector<Hold> holds{};
 };
 
-using Reply = Result<std::variant<Done, Published, FannedOut, BatchPublished, Canceled,
-                                  ScheduleStored, FlowKeysInspected, TenantStored, Inspected>>;
+using Reply =
+    Result<std::variant<Done, Published, FannedOut, BatchPublished, Canceled, ScheduleStored,
+                        FlowKeysInspected, TenantStored, Inspected, QueueMade, QueueCounted,
+                        Settled, MoveTaskStarted, MoveTaskCanceled, MoveTasksListed, HaltedListed>>;
 
 }  // namespace hk::core

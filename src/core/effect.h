@@ -3,7 +3,9 @@
 
 #include <array>
 #include <memory>
+#include <string>
 #include <variant>
+#include <vector>
 
 #include "core/record.h"
 
@@ -27,6 +29,19 @@ struct TenantChanged {
   Tenant tenant{};
 };
 
-using Effect = std::variant<StartAttempt, TenantChanged>;
+/// The end of a Receive. No messages: its wait is over, or the queue is gone.
+struct HandOut {
+  struct One {
+    std::shared_ptr<const Message> message{};
+    std::uint32_t receive = 0;  ///< of its receipt
+    Moment first_received_at{};
+    Moment visible_at{};
+  };
+  ReceiverId receiver{};
+  std::vector<One> messages{};
+  bool queue_gone = false;
+};
+
+using Effect = std::variant<StartAttempt, TenantChanged, HandOut>;
 
 }  // namespace hk::core

@@ -27,13 +27,16 @@ struct Limits {
   Millis retention_finished{3LL * 86'400'000};
   Millis retention_dlq{30LL * 86'400'000};  ///< 0 = for ever
   std::size_t expiries_per_batch = 8;
-  Millis expiry_poll{30'000};
+  Millis expiry_poll{1000};
   Millis event_purge_every{600'000};
   std::uint32_t queue_parallelism_default = 1;
   std::size_t group_endpoints_max = 1000;
-  std::size_t schedules_per_batch = 256;   ///< runs
-  std::size_t sweeps_per_batch = 256;      ///< messages of deleted queues
-  std::size_t response_bytes_kept = 1000;  ///< of an answer's body in the record of its attempt
+  std::size_t schedules_per_batch = 256;    ///< runs
+  std::size_t sweeps_per_batch = 256;       ///< messages of deleted queues
+  std::size_t receive_attempts_max = 1024;  ///< attempt ids of one queue
+  std::size_t moves_per_batch = 256;        ///< messages of move tasks
+  std::size_t move_tasks_kept = 10;         ///< of one source, the running one included
+  std::size_t response_bytes_kept = 1000;   ///< of an answer's body in the record of its attempt
   std::size_t callback_bytes_max = std::size_t{10} * 1024 * 1024;  ///< of a callback's body
 };
 

@@ -50,6 +50,7 @@ Batch::Output Machine::take() {
     batch_.put(PutFlowKey{flow});
   }
   dirty_flow_keys_.clear();
+  write_delayed();
   for (const TenantId tenant : dirty_counters_) {
     const Counters& counts = counters_.at(tenant);
     HK_ASSERT(counts.conserved());
@@ -97,12 +98,18 @@ std::shared_ptr<const Message> Machine::find_message(TenantId tenant, MessageId 
 
 std::optional<Moment> Machine::wake_at() const {
   if (scheduler_.wants_refill() || (starting_ && scheduler_.has_runnable()) || !sweeps_.empty() ||
-      !due_schedules_.empty()) {
+      !retimes_.empty() || !due_schedules_.empty()) {
     return meta_.time;
   }
   Moment at = std::min({next_expiry_check_, next_event_purge_, next_schedule_at_});
   if (const auto timer = scheduler_.next_timer()) {
     at = std::min(at, *timer);
+  }
+  if (!waits_.empty()) {
+    at = std::min(at, std::get<Moment>(*waits_.begin()));
+  }
+  if (const auto move = next_move()) {
+    at = std::min(at, *move);
   }
   if (!flow_checks_.empty()) {
     at = std::min(at, flow_checks_.begin()->first);

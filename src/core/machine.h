@@ -11,11 +11,13 @@
 #pragma once
 
 #include <deque>
+#include <list>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -24,6 +26,7 @@
 #include "core/command.h"
 #include "core/lane/scheduler.h"
 #include "core/limits.h"
+#include "core/pull/delayed.h"
 #include "core/schedule/zones.h"
 
 namespace hk::core {
@@ -61,6 +64,8 @@ class Machine {
   [[nodiscard]] bool leased(Seq seq) const;
 
  private:
+  using QueueKey = std::pair<TenantId, std::string>;
+
   // One command a file.
   Reply decide(Publish command);
   Reply decide(PublishBatch command);
@@ -70,6 +75,22 @@ class Machine {
   Reply decide(const DeleteDeadLetterCommand& command);
   Reply decide(const UpsertQueue& command);
   Reply decide(const DeleteQueueCommand& command);
+  Reply decide(CreatePullQueue command);
+  Reply decide(SetPullSettings command);
+  Reply decide(const PurgeQueue& command);
+  Reply decide(const Receive& command);
+  Reply decide(const StopReceiving& command);
+  Reply decide(const DeleteReceived& command);
+  Reply decide(const ChangeVisibility& command);
+  Reply decide(const GiveBack& command);
+  Reply decide(const CountQueue& command);
+  Reply decide(StartMoveTask command);
+  Reply decide(const CancelMoveTask& command);
+  Reply decide(const ListMoveTasks& command);
+  Reply decide(const ListHalted& command);
+  Reply decide(const ResolveHalted& command);
+  Reply decide(PutDocumentCommand command);
+  Reply decide(const DeleteDocumentCommand& command);
   Reply decide(UpsertEndpoints command);
   Reply decide(const RemoveEndpoints& command);
   Reply decide(SetGroupOptions command);
@@ -91,6 +112,7 @@ class Machine {
 
   // message/accept.cpp
   MessageId accept(std::shared_ptr<Message> message);
+  Live& keep(std::unique_ptr<Live> live);
   void wait_in_lane(Live& live);
   void index(Live& live);
   void unindex(Live& live);
@@ -113,15 +135,18 @@ class Machine {
   void retire(Seq seq, const LaneKey& lane, MessageState& state, Status status);
 
   // message/cancel_message.cpp
-  bool cancel(Seq seq, const LaneKey& lane, MessageState state);
+  /// Why a message ends that nobody delivered.
+  enum class Why : std::uint8_t { asked, swept, expired };
+  bool cancel(Seq seq, const LaneKey& lane, MessageState state, Why why);
 
   // queue/delete_queue.cpp
   struct Sweep;
-  void begin_sweep(const Queue& queue);
+  void begin_sweep(Queue& queue);
+  void go_on_sweeping(const Queue& queue);
   void sweep_queues();
   bool sweep(const Queue& queue, Sweep& sweep, std::size_t& budget);
   void drop_if_over(const Queue& queue);
-  void leave_queue(const LaneKey& lane);
+  void leave_queue(Seq seq, const LaneKey& lane);
 
   // queue/pin_flow_key.cpp, queue/inspect_flow_keys.cpp, queue/forget_flow_keys.cpp
   [[nodiscard]] Result<void> check_flow_key(TenantId tenant, const std::string& key) const;
@@ -130,6 +155,73 @@ class Machine {
   void forget_idle_flow_keys();
   [[nodiscard]] Moment forget_at(const FlowKey& flow_key);
   void check_flow_key_later(const std::pair<TenantId, std::string>& key);
+
+  // pull/
+  struct Waiter;
+  Queue* find_pull_queue(TenantId tenant, const std::string& name);
+  Result<void> check_pull(Publish& command);
+  struct DedupScopes {
+    std::string now{};
+    std::string before{};  ///< "": the same
+  };
+  DedupScopes pull_dedup_scopes(const Message& message, Millis window);
+  std::optional<Dedup> find_duplicate(Publish& command);
+  void hand_out();
+  bool hand_out_to(const Queue& queue, PullQueue& pull, const Waiter& waiter);
+  void answer_late();
+  void end_waiters(const Queue& queue);
+  bool must_not_be_handed_out(const Queue& queue, Live& live);
+  void lease_to(Live& live, const Waiter& waiter, Millis visibility);
+  void become_visible(Live& live);
+  void expire_pulled(Seq seq);
+  void finish_pulled(Live& live, Status status, MessageState state = {});
+  void move_to(const Queue& target, Live& live, const Queue& source);
+  std::optional<LaneEntry> find_entry(const Message& message);
+  void inspect_pulled(const Message& message, Inspected& answer);
+
+  static HandOut::One handed_out(const Live& live, std::shared_ptr<const Message> message);
+
+  // pull/receive_again.cpp
+  bool hand_out_again(const Queue& queue, const Receive& command);
+  void note_attempt(const Queue& queue, const std::string& id, const std::vector<Live*>& given);
+  void forget_attempts(const QueueKey& queue);
+
+  // pull/halt.cpp
+  bool failed_for_good(const Queue& queue, const Live& live);
+  bool stops_its_group(const Live& live);
+  void halt_if_failed(Live& live);
+  void go_on(Live& live);
+  void settings_changed(const Queue& queue);
+
+  // pull/retime.cpp
+  struct Retime;
+  void begin_retime(const Queue& queue, Seq up_to);
+  void retime_if_needed(const Queue& queue, const PullSettings& before);
+  void retime_queues();
+  bool retime(const Queue& queue, Retime& retime, std::size_t& budget);
+  void retime_one(const Queue& queue, const LaneKey& lane, LaneEntry entry);
+  void recover_retimes(TenantId tenant);
+
+  // pull/count.cpp
+  void now_delayed(const Message& message);
+  void no_longer_delayed(Seq seq, const LaneKey& lane);
+  void change_delayed(const QueueKey& queue, Moment before, Moment due);
+  void forget_delayed();
+  void forget_delayed_of(const QueueKey& queue);
+  void write_delayed();
+  void recover_delayed(TenantId tenant);
+
+  // pull/move_task.cpp
+  struct MoveRun;
+  void run_moves();
+  void move_some(MoveTask& task, MoveRun& run, std::size_t budget);
+  bool move_back(Live& live, MoveTask& task);
+  void end_move(MoveTask& task, MoveTask::Status status, const char* reason);
+  void end_moves_of(const Queue& queue);
+  void recover_moves(TenantId tenant);
+  [[nodiscard]] std::optional<Moment> next_move() const;
+  struct Held;
+  Result<Held> find_held(const Queue& queue, const Receipt& receipt);
 
   // message/callback.cpp
   void call_back(const Message& source, const Callback& to, MessageState& state);
@@ -200,7 +292,51 @@ class Machine {
     std::optional<LanePlace> after{};
   };
   std::map<std::pair<TenantId, std::string>, Sweep> sweeps_;
+  /// How far a changed queue's messages have been told of the change.
+  struct Retime {
+    Sweep at{};
+    Seq up_to{};
+  };
+  std::map<QueueKey, Retime> retimes_;
   Seq index_wanted_{};  ///< messages up to this one get their index entry at once
+  /// A Receive that is not answered yet.
+  struct Waiter {
+    ReceiverId receiver{};
+    std::uint32_t max = 1;
+    std::optional<Millis> visibility{};
+    Moment until{};
+    std::string attempt_id{};
+  };
+  /// By queue, first come, first served. None of them is empty.
+  std::map<std::pair<TenantId, std::string>, std::list<Waiter>> waiters_;
+  std::set<std::tuple<Moment, TenantId, std::string, ReceiverId>> waits_;  ///< by their ends
+  /// What receives with an attempt id were given lately: enough to give it again.
+  struct Given {
+    struct One {
+      Receipt receipt{};
+      Moment lease_until{};
+    };
+    std::vector<One> messages{};
+    Moment until{};
+  };
+  struct ReceiveAttempts {
+    std::map<std::string, Given> by_id{};
+    std::deque<std::pair<Moment, std::string>> by_end{};
+  };
+  std::map<QueueKey, ReceiveAttempts> receive_attempts_;       ///< bounded for each queue
+  std::map<QueueKey, Delayed> delayed_;                        ///< of queues that are pulled from
+  std::set<std::pair<QueueKey, std::int64_t>> dirty_delayed_;  ///< with the second
+  Moment next_delayed_check_{};
+  /// By source, oldest first: at most Limits::move_tasks_kept each.
+  std::map<QueueKey, std::deque<MoveTask>> move_tasks_;
+  /// How far a running task is in memory. A restart begins at the first message again.
+  struct MoveRun {
+    Seq after{};
+    bool moved = false;        ///< since it was at the first message
+    std::uint64_t credit = 0;  ///< of its rate, in thousandths of a message
+    Moment credited_at{};
+  };
+  std::map<QueueKey, MoveRun> move_runs_;
   std::map<std::pair<TenantId, std::string>, FlowKey> flow_keys_;
   std::set<std::pair<TenantId, std::string>> dirty_flow_keys_;  ///< as dirty_queues_
   /// When each flow key is looked at again, to be forgotten.

@@ -1,5 +1,7 @@
 #include "core/message.h"
 
+#include <array>
+
 #include "base/assert.h"
 
 namespace hk::core {
@@ -11,6 +13,7 @@ constexpr std::string_view alphabet =
     "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 constexpr std::string_view prefix = "msg_";
 constexpr std::size_t digits = 11;  // 62^11 > 2^64
+constexpr std::size_t uuid_size = 36;
 
 void append_base62(std::string& out, std::uint64_t value) {
   char text[digits];
@@ -33,6 +36,27 @@ std::optional<std::uint64_t> parse_base62(std::string_view text) {
   return value;
 }
 
+/// As clients of SQS know it: both numbers in hexadecimal, "00000000-0000-0001-…".
+std::optional<MessageId> parse_uuid(std::string_view text) {
+  std::array<std::uint64_t, 2> halves{};
+  std::size_t digit = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (i == 8 || i == 13 || i == 18 || i == 23) {
+      if (text[i] != '-') {
+        return std::nullopt;
+      }
+      continue;
+    }
+    const std::size_t value = std::string_view("0123456789abcdef").find(text[i]);
+    if (value == std::string_view::npos) {
+      return std::nullopt;
+    }
+    std::uint64_t& half = halves[digit++ / 16];
+    half = (half << 4U) | value;
+  }
+  return halves[0] == 0 ? std::nullopt : std::optional(MessageId{Seq{halves[0]}, halves[1]});
+}
+
 }  // namespace
 
 std::string to_text(MessageId id) {
@@ -46,6 +70,9 @@ std::string to_text(MessageId id) {
 }
 
 std::optional<MessageId> parse_message_id(std::string_view text) {
+  if (text.size() == uuid_size) {
+    return parse_uuid(text);
+  }
   if (text.size() != prefix.size() + 2 * digits || !text.starts_with(prefix)) {
     return std::nullopt;
   }

@@ -1,4 +1,4 @@
-/// What is carried. A Message is written once and never rewritten; what changes about it is its
+/// What is carried. Written once (ResolveHalted may write one again). What changes about it is its
 /// MessageState (record.h). Plain data: made by adapters, stored by store/, read by everybody.
 #pragma once
 
@@ -85,6 +85,29 @@ struct Callback {
   friend bool operator==(const Callback&, const Callback&) = default;
 };
 
+/// A value with a type, for whoever pulls the message: "String", "Number.int", "Binary".
+struct Attribute {
+  std::string name{};
+  std::string type{};
+  std::string value{};
+  friend bool operator==(const Attribute&, const Attribute&) = default;
+};
+
+/// What a message that is pulled has beside what every message has.
+struct PullPart {
+  bool fifo = false;                    ///< in order within its group
+  std::vector<Attribute> attributes{};  ///< the sender's
+  std::vector<Header> system{};  ///< what adapters note: trace header, sender, dedup id as given
+  /// One that was moved from another queue: the id it had there, for its receivers; seq 0 = its
+  /// own.
+  MessageId first_id{};
+  std::string moved_from{};           ///< the queue that gave it up; "" = none
+  std::uint32_t receives_before = 0;  ///< in the queues before
+  Moment first_received_at{};         ///< in the queues before; 0 = not yet
+  Moment sent_at{};                   ///< when it was first accepted; retention counts from here
+  friend bool operator==(const PullPart&, const PullPart&) = default;
+};
+
 struct Message {
   // Set by the core when it accepts.
   MessageId id{};
@@ -118,6 +141,8 @@ struct Message {
   std::optional<Callback> callback{};          ///< after every attempt
   std::optional<Callback> failure_callback{};  ///< once, when it has failed for good
   MessageId callback_of{};  ///< the message whose attempt this tells of; seq 0 = none
+  /// It waits in its queue until somebody asks for it; url is empty then. nullopt: it is pushed.
+  std::optional<PullPart> pull{};
 
   friend bool operator==(const Message&, const Message&) = default;
 };

@@ -110,6 +110,14 @@ struct DeleteSchedule {
   std::string id{};
   Moment next_at{never};
 };
+struct PutDocument {
+  Document document{};
+};
+struct DeleteDocument {
+  TenantId tenant{};
+  std::string kind{};
+  std::string name{};
+};
 struct PutTenant {
   Tenant tenant{};
 };
@@ -126,6 +134,6 @@ using Mutation =
                  DeleteDedup, PutDeadLetter, DeleteDeadLetter, AppendEvents, PutExpiry,
                  DeleteExpiry, PurgeMessage, PurgeEvents, PutQueue, DeleteQueue, PutFlowKey,
                  DeleteFlowKey, PutUrlGroup, DeleteUrlGroup, PutSchedule, PutScheduleState,
-                 DeleteSchedule, PutTenant, PutCounters, PutMeta>;
+                 DeleteSchedule, PutDocument, DeleteDocument, PutTenant, PutCounters, PutMeta>;
 
 }  // namespace hk::core

@@ -63,6 +63,11 @@ class Reader {
   virtual std::vector<Queue> queues(TenantId tenant) = 0;
   virtual std::optional<Queue> queue(TenantId tenant, std::string_view name) = 0;
   virtual std::optional<FlowKey> flow_key(TenantId tenant, std::string_view key) = 0;
+  virtual std::optional<Document> document(TenantId tenant, std::string_view kind,
+                                           std::string_view name) = 0;
+  /// Documents of the tenant and kind with name > after, in the order of their names.
+  virtual std::vector<Document> documents(TenantId tenant, std::string_view kind,
+                                          std::string_view after, std::size_t limit) = 0;
   /// Schedules of the tenant with id > after, in the order of their ids.
   virtual std::vector<Schedule> schedules(TenantId tenant, std::string_view after,
                                           std::size_t limit) = 0;

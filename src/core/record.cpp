@@ -3,6 +3,11 @@
 namespace hk::core {
 
 LaneKey lane_of(const Message& message) {
+  if (message.pull) {
+    const std::string marked = LaneKey::pulled;
+    return message.pull->fifo ? LaneKey{message.tenant, message.queue, message.group, marked, {}}
+                              : LaneKey{message.tenant, message.queue, message.group, {}, marked};
+  }
   if (!message.queue.empty()) {
     return {message.tenant, message.queue, message.group, {}, {}};
   }

@@ -60,9 +60,10 @@ struct MessageState {
 };
 
 /// Lanes are what messages wait in. Messages with a queue keep the order of acceptance within
-/// (queue, group), whatever their host and flow key: those parts of the key are empty. All others
-/// wait by due time, in a lane per flow key and destination host, so that a host that hangs holds
-/// up nobody else.
+/// (queue, group), whatever their host and flow key: those parts of the key are empty, but for a
+/// flow key of `pulled` in queues that are pulled from. All others wait by due time, in a lane per
+/// flow key and host, so that a host that hangs holds up nobody else; those of a queue that is
+/// pulled from without order in a lane per group, whose host is `pulled`.
 struct LaneKey {
   TenantId tenant{};
   std::string queue{};
@@ -70,7 +71,11 @@ struct LaneKey {
   std::string flow_key{};
   std::string host{};
   friend auto operator<=>(const LaneKey&, const LaneKey&) = default;
-  [[nodiscard]] bool ordered() const { return !queue.empty(); }
+  [[nodiscard]] bool ordered() const { return !queue.empty() && host.empty(); }
+  static constexpr const char* pulled = "*";  ///< in place of a host or flow key
+  [[nodiscard]] bool is_pulled() const {
+    return !queue.empty() && (host == pulled || flow_key == pulled);
+  }
 };
 LaneKey lane_of(const Message& message);
 
@@ -90,10 +95,20 @@ struct LaneEntry {
   std::string host{};      ///< ordered lanes only, as flow_key
   bool started = false;    ///< ordered lanes only: it holds one of the lane's slots
   bool cancel_requested = false;
-  bool finished = false;  ///< ordered lanes only: final, but its callbacks are not all
+  bool finished = false;       ///< ordered lanes only: final, but its callbacks are not all
+  Moment first_received_at{};  ///< pulled ones: when somebody first got it; 0 = nobody did
+  std::uint32_t forgiven = 0;  ///< pulled ones: receives, of all queues, that do not count any more
   friend bool operator==(const LaneEntry&, const LaneEntry&) = default;
 };
 
+/// Who waits for messages. Chosen by the adapter, unique in the process.
+using ReceiverId = Id<struct ReceiverTag, std::uint64_t>;
+
+/// What a receiver has been given: a message and the how-many-eth receive of it.
+struct Receipt {
+  MessageId id{};
+  std::uint32_t receive = 0;
+};
 struct Dedup {
   MessageId first{};
   Moment expires_at{};
@@ -128,6 +143,28 @@ struct EventRef {
   friend bool operator==(const EventRef&, const EventRef&) = default;
 };
 
+/// What makes a queue one that is pulled from. `extra` and `tags` are the adapter's: the core keeps
+/// them and reads nothing of them.
+struct PullSettings {
+  bool fifo = false;
+  Millis visibility{30'000};  ///< of a receive that does not say
+  Millis delay{};             ///< of a message that does not say
+  Millis wait{};              ///< of a receive that does not say
+  Millis retention{4LL * 86'400'000};
+  std::uint32_t bytes_max = 1'048'576;
+  bool content_dedup = false;
+  bool dedup_by_group = false;
+  std::string dead_letters_to{};   ///< queue; "" = none
+  std::uint32_t receives_max = 0;  ///< after as many it goes there
+  bool halt = false;  ///< a group stops at a message that has failed for good, instead of losing it
+  std::vector<Header> extra{};
+  std::vector<Header> tags{};
+  Moment purged_at{};
+  std::uint32_t purges = 0;   ///< part of every dedup id: a purge forgets them
+  std::uint64_t version = 0;  ///< one more at each change
+  friend bool operator==(const PullSettings&, const PullSettings&) = default;
+};
+
 struct Queue {
   TenantId tenant{};
   std::string name{};
@@ -138,7 +175,9 @@ struct Queue {
   std::uint64_t lag = 0;  ///< messages of it that are not final
   /// Its messages up to this one are being cancelled, a few per batch, because it was deleted.
   Seq sweep_up_to{};
-  bool deleted = false;  ///< not shown any more; gone when the sweep is done
+  std::uint64_t doomed = 0;            ///< of `lag`, if pulled from: what a sweep cancels
+  bool deleted = false;                ///< not shown any more; gone when the sweep is done
+  std::optional<PullSettings> pull{};  ///< nullopt: its messages are pushed
   friend bool operator==(const Queue&, const Queue&) = default;
 };
 
@@ -202,6 +241,48 @@ struct ScheduleDue {
   friend auto operator<=>(const ScheduleDue&, const ScheduleDue&) = default;
 };
 
+/// What an adapter keeps, by kind and name; the core stores it and reads nothing of it.
+struct Document {
+  TenantId tenant{};
+  std::string kind{};
+  std::string name{};
+  std::vector<Header> fields{};
+  std::uint64_t version = 1;
+  Moment created_at{};
+  friend bool operator==(const Document&, const Document&) = default;
+};
+
+/// Messages on their way from one queue that is pulled from into another or, without a destination,
+/// each back to where it came from. Numbers of statuses are on disk.
+struct MoveTask {
+  enum class Status : std::uint8_t { running = 1, completed = 2, canceled = 3, failed = 4 };
+  /// Why it failed; "" = it did not.
+  static constexpr const char* destination_gone = "destination_gone";
+  static constexpr const char* came_from_nowhere = "came_from_nowhere";  ///< without a destination
+
+  TenantId tenant{};
+  std::string source{};
+  std::uint64_t number = 0;  ///< 1, 2, … for each source
+  std::string destination{};
+  std::uint32_t rate = 0;  ///< messages a second; 0 = no limit
+  Status status = Status::running;
+  std::uint64_t moved = 0;
+  std::uint64_t to_move = 0;  ///< visible when it started
+  Moment started_at{};
+  Moment ended_at{};
+  Seq up_to{};  ///< what came later stays
+  std::string reason{};
+  friend bool operator==(const MoveTask&, const MoveTask&) = default;
+};
+
+/// A key that signs requests of a tenant.
+struct AccessKey {
+  std::string id{};
+  std::string sealed_secret{};
+  Moment created_at{};
+  friend bool operator==(const AccessKey&, const AccessKey&) = default;
+};
+
 /// Credentials are opaque here: digests and sealed keys that security/ made.
 struct Tenant {
   TenantId id{};
@@ -210,6 +291,7 @@ struct Tenant {
   std::string sealed_current_key{};
   std::string sealed_next_key{};
   Moment created_at{};
+  std::vector<AccessKey> access_keys{};
   friend bool operator==(const Tenant&, const Tenant&) = default;
 };
 

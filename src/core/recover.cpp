@@ -43,7 +43,7 @@ void Machine::recover(Reader& reader, Moment now) {
     scheduler_.queue_gate(queue.tenant, queue.name).paused = queue.paused;
     if (queue.sweep_up_to != Seq{}) {
       HK_SOMETIMES(recovered_sweep);
-      begin_sweep(queue);
+      go_on_sweeping(queue);
     }
   }
   for (UrlGroup& group : reader.url_groups()) {
@@ -83,6 +83,14 @@ void Machine::recover(Reader& reader, Moment now) {
       const LaneKey key = lane_of(*message);
       const LanePlace place{key.ordered() ? Moment{} : message->not_before, at};
       Lane& lane = lane_for(key);
+      if (message->pull) {
+        // With an entry that was not read it is beyond the window, received or not: its turn comes.
+        const auto entries = reader.lane_entries(key, LanePlace{place.due, Seq{at.value() - 1}}, 1);
+        if (!entries.empty() && entries.front().place == place) {
+          HK_ASSERT(lane.more);
+          continue;
+        }
+      }
       HK_SOMETIMES(recovered_young_message);
       auto owned = std::make_unique<Live>();
       Live& live = *owned;
@@ -90,7 +98,7 @@ void Machine::recover(Reader& reader, Moment now) {
       live.lane = &lane;
       live.place = place;
       live.not_before = message->not_before;
-      live_.emplace(at, std::move(owned));
+      keep(std::move(owned));
       if (key.ordered()) {
         scheduler_.use_own_gates(live, message->host, message->flow_key);
       }
@@ -102,6 +110,11 @@ void Machine::recover(Reader& reader, Moment now) {
     }
   }
   meta_.indexed_up_to = std::max(last_seq_, meta_.indexed_up_to);
+  for (const auto& [id, tenant] : tenants_) {
+    recover_delayed(id);
+    recover_moves(id);
+    recover_retimes(id);
+  }
   next_expiry_check_ = meta_.time;
   next_event_purge_ = meta_.time;
   for (const ScheduleDue& first : reader.next_schedules(1)) {

@@ -14,7 +14,10 @@ std::size_t bytes_of(const core::Message& message) {
 void MessageCache::put(std::shared_ptr<const core::Message> message) {
   const core::Seq seq = message->id.seq;
   const std::size_t bytes = bytes_of(*message);
-  if (bytes > bytes_max_ || slots_.contains(seq)) {
+  if (const auto known = slots_.find(seq); known != slots_.end()) {
+    drop(known);  // it may have been edited
+  }
+  if (bytes > bytes_max_) {
     return;
   }
   while (bytes_ + bytes > bytes_max_ && !oldest_first_.empty()) {

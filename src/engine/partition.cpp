@@ -86,6 +86,14 @@ class Partition::BatchReader final : public core::Reader {
                                         std::size_t limit) override {
     return view().schedules(tenant, after, limit);
   }
+  std::optional<core::Document> document(core::TenantId tenant, std::string_view kind,
+                                         std::string_view name) override {
+    return view().document(tenant, kind, name);
+  }
+  std::vector<core::Document> documents(core::TenantId tenant, std::string_view kind,
+                                        std::string_view after, std::size_t limit) override {
+    return view().documents(tenant, kind, after, limit);
+  }
   std::vector<core::DeadLetterKey> dead_letters(core::TenantId tenant,
                                                 std::optional<core::DeadLetterKey> after,
                                                 bool latest_first, std::size_t limit) override {

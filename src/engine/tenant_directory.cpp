@@ -12,6 +12,7 @@ struct TenantDirectory::Table {
   std::map<core::TenantId, std::shared_ptr<const Entry>> by_id;
   /// Keyed digests: what an attacker sends does not decide where in the table it lands.
   std::unordered_map<std::string, std::shared_ptr<const Entry>> by_token;
+  std::map<std::string, Signer, std::less<>> by_access_key;
 };
 
 TenantDirectory::TenantDirectory(const security::MasterKey& master_key)
@@ -22,6 +23,14 @@ TenantDirectory::~TenantDirectory() = default;
 std::string signing_key_context(std::string_view tenant_name, std::string_view which) {
   return "tenant/" + std::string(tenant_name) + "/signing-key/" + std::string(which);
 }
+
+namespace {
+
+std::string access_key_context(std::string_view tenant_name, std::string_view id) {
+  return "tenant/" + std::string(tenant_name) + "/access-key/" + std::string(id);
+}
+
+}  // namespace
 
 Result<void> TenantDirectory::put(const core::Tenant& tenant) {
   auto entry = std::make_shared<Entry>();
@@ -40,12 +49,26 @@ Result<void> TenantDirectory::put(const core::Tenant& tenant) {
   entry->current_key = std::move(*current);
   entry->next_key = std::move(*next);
 
+  std::vector<std::pair<std::string, Secret>> access_keys;
+  for (const core::AccessKey& key : tenant.access_keys) {
+    auto secret = master_key_.open(key.sealed_secret, access_key_context(tenant.name, key.id));
+    if (!secret) {
+      return std::unexpected(secret.error());
+    }
+    access_keys.emplace_back(key.id, std::move(*secret));
+  }
+
   const std::lock_guard lock(writing_);
   auto table = std::make_shared<Table>(*std::atomic_load(&table_));
   table->by_id[tenant.id] = entry;
   std::erase_if(table->by_token, [&](const auto& row) { return row.second->id == tenant.id; });
   for (const std::string& digest : tenant.token_digests) {
     table->by_token[digest] = entry;
+  }
+  std::erase_if(table->by_access_key,
+                [&](const auto& row) { return row.second.tenant->id == tenant.id; });
+  for (auto& [id, secret] : access_keys) {
+    table->by_access_key[id] = Signer{entry, std::move(secret)};
   }
   std::atomic_store(&table_, std::shared_ptr<const Table>(std::move(table)));
   return {};
@@ -60,6 +83,26 @@ std::shared_ptr<const TenantDirectory::Entry> TenantDirectory::authenticate(
     return nullptr;
   }
   return found->second;
+}
+
+std::optional<TenantDirectory::Signer> TenantDirectory::find_access_key(std::string_view id) const {
+  const auto table = std::atomic_load(&table_);
+  if (const auto found = table->by_access_key.find(id); found != table->by_access_key.end()) {
+    return found->second;
+  }
+  if (id == "test" && test_tenant_ != core::TenantId{}) {
+    if (const auto tenant = table->by_id.find(test_tenant_); tenant != table->by_id.end()) {
+      return Signer{tenant->second, Secret("test")};
+    }
+  }
+  return std::nullopt;
+}
+
+core::Tenant TenantDirectory::with_access_key(core::Tenant tenant, const std::string& id,
+                                              const Secret& secret, Moment now) const {
+  tenant.access_keys.push_back(
+      {id, master_key_.seal(secret, access_key_context(tenant.name, id)), now});
+  return tenant;
 }
 
 core::Tenant TenantDirectory::with_keys(core::Tenant tenant, const Secret& current,

@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,11 @@ class TenantDirectory {
     Secret current_key{};
     Secret next_key{};
   };
+  /// Who signs with an access key.
+  struct Signer {
+    std::shared_ptr<const Entry> tenant{};
+    Secret secret{};
+  };
 
   explicit TenantDirectory(const security::MasterKey& master_key);
   ~TenantDirectory();
@@ -43,9 +49,17 @@ class TenantDirectory {
   /// The tenant whose token this is, or null; equal work for known and unknown tokens.
   [[nodiscard]] std::shared_ptr<const Entry> authenticate(std::string_view token) const;
   [[nodiscard]] std::shared_ptr<const Entry> find(core::TenantId id) const;
+  /// nullopt: nobody has that key.
+  [[nodiscard]] std::optional<Signer> find_access_key(std::string_view id) const;
+  /// Development: the access key "test" with the secret "test" is that tenant's. Before the first
+  /// request.
+  void let_test_sign_for(core::TenantId tenant) { test_tenant_ = tenant; }
   [[nodiscard]] std::vector<std::shared_ptr<const Entry>> all() const;
 
   /// The tenant with these keys, sealed so that put() opens them. REQUIRES: it has its name.
+  /// The tenant with one more access key, sealed so that put() opens it.
+  [[nodiscard]] core::Tenant with_access_key(core::Tenant tenant, const std::string& id,
+                                             const Secret& secret, Moment now) const;
   [[nodiscard]] core::Tenant with_keys(core::Tenant tenant, const Secret& current,
                                        const Secret& next) const;
   /// What a token is stored as, and found by.
@@ -54,6 +68,7 @@ class TenantDirectory {
  private:
   struct Table;
   const security::MasterKey& master_key_;
+  core::TenantId test_tenant_{};  ///< 0: none
   std::mutex writing_;
   std::shared_ptr<const Table> table_;  ///< std::atomic_load / std::atomic_store only
 };

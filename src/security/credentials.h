@@ -46,6 +46,10 @@ Secret make_token(std::string_view kind);
 bool looks_like_token(std::string_view text);
 /// "sig_" + 28 letters and digits.
 Secret make_signing_key();
+/// What signs requests of AWS clients: "HK" + 18 upper-case letters and digits, and 40 letters and
+/// digits that go with it.
+std::string make_access_key_id();
+Secret make_access_key_secret();
 
 /// Bits from the operating system; aborts if it has none to give.
 void fill_random(void* out, std::size_t count);

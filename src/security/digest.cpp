@@ -14,12 +14,20 @@ constexpr std::size_t block_bytes = 64;
 
 // OpenSSL 3 looks an algorithm up by name at every implicit fetch, which costs more than hashing a
 // small message. Fetched once and kept for the life of the process.
+const EVP_MD* fetch(const char* name, const char* properties) {
+  const EVP_MD* const fetched = EVP_MD_fetch(nullptr, name, properties);
+  HK_ASSERT(fetched != nullptr);
+  return fetched;
+}
+
 const EVP_MD* sha256_algorithm() {
-  static const EVP_MD* const algorithm = [] {
-    EVP_MD* fetched = EVP_MD_fetch(nullptr, "SHA256", nullptr);
-    HK_ASSERT(fetched != nullptr);
-    return fetched;
-  }();
+  static const EVP_MD* const algorithm = fetch("SHA256", nullptr);
+  return algorithm;
+}
+
+// A checksum here, not a protection: also where the configuration of OpenSSL asks for FIPS.
+const EVP_MD* md5_algorithm() {
+  static const EVP_MD* const algorithm = fetch("MD5", "-fips");
   return algorithm;
 }
 
@@ -40,16 +48,17 @@ EVP_MD_CTX* thread_context() {
   return context.get();
 }
 
-void begin(EVP_MD_CTX* context) {
-  HK_ASSERT(EVP_DigestInit_ex2(context, sha256_algorithm(), nullptr) == 1);
+void begin(EVP_MD_CTX* context, const EVP_MD* algorithm = sha256_algorithm()) {
+  HK_ASSERT(EVP_DigestInit_ex2(context, algorithm, nullptr) == 1);
 }
 
 void add(EVP_MD_CTX* context, const void* bytes, std::size_t count) {
   HK_ASSERT(EVP_DigestUpdate(context, bytes, count) == 1);
 }
 
-Digest256 end(EVP_MD_CTX* context) {
-  Digest256 digest;
+template <class Digest = Digest256>
+Digest end(EVP_MD_CTX* context) {
+  Digest digest;
   unsigned int size = 0;
   HK_ASSERT(EVP_DigestFinal_ex(context, digest.data(), &size) == 1);
   HK_ASSERT(size == digest.size());
@@ -63,6 +72,14 @@ Digest256 sha256(std::string_view bytes) {
   begin(context);
   add(context, bytes.data(), bytes.size());
   return end(context);
+}
+
+Digest128 md5(std::string_view bytes) {
+  // A context of its own: one that changes its algorithm allocates anew each time.
+  thread_local const Context context = new_context();
+  begin(context.get(), md5_algorithm());
+  add(context.get(), bytes.data(), bytes.size());
+  return end<Digest128>(context.get());
 }
 
 struct Sha256::Impl {

@@ -10,6 +10,7 @@
 namespace hk::security {
 
 using Digest256 = std::array<std::uint8_t, 32>;
+using Digest128 = std::array<std::uint8_t, 16>;
 
 Digest256 sha256(std::string_view bytes);
 
@@ -27,6 +28,9 @@ class Sha256 {
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
+
+/// A checksum that some protocols ask for. Broken: protects nothing.
+Digest128 md5(std::string_view bytes);
 
 Digest256 hmac_sha256(std::string_view key, std::string_view bytes);
 

@@ -27,6 +27,26 @@ std::string checksum(std::string_view text) {
   return out;
 }
 
+std::string random_text(std::string_view start, std::string_view alphabet, std::size_t characters) {
+  // Above it some characters would come up more often.
+  const std::size_t fair = 256 / alphabet.size() * alphabet.size();
+  const std::size_t size = start.size() + characters;
+  std::string text;
+  text.reserve(size);
+  text += start;
+  while (text.size() < size) {
+    std::array<unsigned char, 32> random{};
+    fill_random(random.data(), random.size());
+    for (const unsigned char byte : random) {
+      if (byte < fair && text.size() < size) {
+        text.push_back(alphabet[byte % alphabet.size()]);
+      }
+    }
+    OPENSSL_cleanse(random.data(), random.size());
+  }
+  return text;
+}
+
 }  // namespace
 
 Secret make_token(std::string_view kind) {
@@ -50,22 +70,12 @@ bool looks_like_token(std::string_view text) {
          text.substr(body.size()) == checksum(body);
 }
 
-Secret make_signing_key() {
-  constexpr std::size_t characters = 28;
-  constexpr unsigned fair = 256 / 62 * 62;  // above it some characters would come up more often
-  std::string text = "sig_";
-  text.reserve(text.size() + characters);
-  while (text.size() < 4 + characters) {
-    std::array<unsigned char, 32> random{};
-    fill_random(random.data(), random.size());
-    for (const unsigned char byte : random) {
-      if (byte < fair && text.size() < 4 + characters) {
-        text.push_back(letters_and_digits[byte % 62]);
-      }
-    }
-    OPENSSL_cleanse(random.data(), random.size());
-  }
-  return Secret(std::move(text));
+Secret make_signing_key() { return Secret(random_text("sig_", letters_and_digits, 28)); }
+
+std::string make_access_key_id() {
+  return random_text("HK", letters_and_digits.substr(0, 36), 18);  // no lower-case letters
 }
+
+Secret make_access_key_secret() { return Secret(random_text("", letters_and_digits, 40)); }
 
 }  // namespace hk::security

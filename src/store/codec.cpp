@@ -117,6 +117,15 @@ class Encoder {
       erase(Table::schedule_due, schedule_due_key({next_at, tenant, id}));
     }
   }
+  void operator()(const core::PutDocument& m) {
+    const core::Document& document = m.document;
+    put(Table::document, named_key(document.tenant, document.kind + "/" + document.name),
+        encode_document(document));
+  }
+  void operator()(const core::DeleteDocument& m) {
+    const auto& [tenant, kind, name] = m;
+    erase(Table::document, named_key(tenant, kind + "/" + name));
+  }
   void operator()(const core::PutTenant& m) {
     put(Table::tenant, tenant_key(m.tenant.id), encode_tenant(m.tenant));
   }

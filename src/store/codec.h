@@ -45,6 +45,9 @@ Result<core::UrlGroup> decode_url_group(core::TenantId tenant, std::string name,
 Result<core::Schedule> decode_schedule(core::TenantId tenant, std::string id,
                                        std::string_view value);
 Result<core::ScheduleState> decode_schedule_state(std::string_view value);
+/// `name` is kind "/" name, as in the key.
+Result<core::Document> decode_document(core::TenantId tenant, std::string name,
+                                       std::string_view value);
 Result<core::Tenant> decode_tenant(core::TenantId id, std::string_view value);
 Result<core::Counters> decode_counters(std::string_view value);
 Result<core::Meta> decode_meta(std::string_view value);

@@ -19,6 +19,7 @@ std::string encode_flow_key(const core::FlowKey& flow_key);
 std::string encode_url_group(const core::UrlGroup& group);
 std::string encode_schedule(const core::Schedule& schedule);
 std::string encode_schedule_state(const core::ScheduleState& state);
+std::string encode_document(const core::Document& document);
 std::string encode_tenant(const core::Tenant& tenant);
 std::string encode_counters(const core::Counters& counters);
 std::string encode_meta(const core::Meta& meta);

@@ -103,6 +103,42 @@ bool take_callback(core::Callback& callback, records::Callback& record) {
   return take_delay(callback.retry.delay, record);
 }
 
+void set_pull(records::PullPart& record, const core::PullPart& pull) {
+  const auto& [fifo, attributes, system, first_id, moved_from, receives_before, first_received_at,
+               sent_at] = pull;
+  record.set_fifo(fifo);
+  for (const auto& [name, type, value] : attributes) {
+    records::Attribute& out = *record.add_attributes();
+    out.set_name(name);
+    out.set_type(type);
+    out.set_value(value);
+  }
+  set_headers(*record.mutable_system(), system);
+  record.set_first_seq(first_id.seq.value());
+  record.set_first_nonce(first_id.nonce);
+  record.set_moved_from(moved_from);
+  record.set_receives_before(receives_before);
+  record.set_first_received_at(to_ms(first_received_at));
+  record.set_sent_at(to_ms(sent_at));
+}
+
+core::PullPart take_pull(records::PullPart& record) {
+  core::PullPart pull;
+  pull.fifo = record.fifo();
+  pull.attributes.reserve(static_cast<std::size_t>(record.attributes_size()));
+  for (records::Attribute& one : *record.mutable_attributes()) {
+    pull.attributes.push_back({std::move(*one.mutable_name()), std::move(*one.mutable_type()),
+                               std::move(*one.mutable_value())});
+  }
+  pull.system = take_headers(*record.mutable_system());
+  pull.first_id = {core::Seq{record.first_seq()}, record.first_nonce()};
+  pull.moved_from = std::move(*record.mutable_moved_from());
+  pull.receives_before = record.receives_before();
+  pull.first_received_at = moment_from_ms(record.first_received_at());
+  pull.sent_at = moment_from_ms(record.sent_at());
+  return pull;
+}
+
 /// One record per thread keeps its buffers from message to message: nothing is allocated but the
 /// result. A large one is not kept.
 records::Message& scratch() {
@@ -122,7 +158,7 @@ records::Message& scratch() {
 void set_message(records::Message& record, const core::Message& message) {
   const auto& [id, created_at, tenant, queue, group, flow_key, method, url, host, headers, body,
                retry, timeout, not_before, labels, caller_ip, dedup_id, trace, replay_of, redact,
-               topic, endpoint, schedule, callback, failure_callback, callback_of] = message;
+               topic, endpoint, schedule, callback, failure_callback, callback_of, pull] = message;
   const auto& [retries_max, delay] = retry;
   record.set_nonce(id.nonce);
   record.set_created_at(to_ms(created_at));
@@ -161,6 +197,9 @@ void set_message(records::Message& record, const core::Message& message) {
   }
   record.set_callback_of_seq(callback_of.seq.value());
   record.set_callback_of_nonce(callback_of.nonce);
+  if (pull) {
+    set_pull(*record.mutable_pull(), *pull);
+  }
 }
 
 std::string encode_message(const core::Message& message) {
@@ -202,6 +241,9 @@ Result<core::Message> take_message(core::Seq seq, records::Message& record) {
   message.endpoint = std::move(*record.mutable_endpoint());
   message.schedule = std::move(*record.mutable_schedule());
   message.callback_of = {core::Seq{record.callback_of_seq()}, record.callback_of_nonce()};
+  if (record.has_pull()) {
+    message.pull = take_pull(*record.mutable_pull());
+  }
   if ((record.has_callback() &&
        !take_callback(message.callback.emplace(), *record.mutable_callback())) ||
       (record.has_failure_callback() &&

@@ -4,10 +4,53 @@
 #include "store/record_parts.h"
 
 namespace hk::store {
+namespace {
+
+void set_pull(records::PullSettings& record, const core::PullSettings& pull) {
+  const auto& [fifo, visibility, delay, wait, retention, bytes_max, content_dedup, dedup_by_group,
+               dead_letters_to, receives_max, halt, extra, tags, purged_at, purges, version] = pull;
+  record.set_fifo(fifo);
+  record.set_visibility(visibility.count());
+  record.set_delay(delay.count());
+  record.set_wait(wait.count());
+  record.set_retention(retention.count());
+  record.set_bytes_max(bytes_max);
+  record.set_content_dedup(content_dedup);
+  record.set_dedup_by_group(dedup_by_group);
+  record.set_dead_letters_to(dead_letters_to);
+  record.set_receives_max(receives_max);
+  record.set_halt(halt);
+  set_headers(*record.mutable_extra(), extra);
+  set_headers(*record.mutable_tags(), tags);
+  record.set_purged_at(to_ms(purged_at));
+  record.set_purges(purges);
+  record.set_version(version);
+}
+
+core::PullSettings take_pull(records::PullSettings& record) {
+  return {.fifo = record.fifo(),
+          .visibility = Millis{record.visibility()},
+          .delay = Millis{record.delay()},
+          .wait = Millis{record.wait()},
+          .retention = Millis{record.retention()},
+          .bytes_max = record.bytes_max(),
+          .content_dedup = record.content_dedup(),
+          .dedup_by_group = record.dedup_by_group(),
+          .dead_letters_to = std::move(*record.mutable_dead_letters_to()),
+          .receives_max = record.receives_max(),
+          .halt = record.halt(),
+          .extra = take_headers(*record.mutable_extra()),
+          .tags = take_headers(*record.mutable_tags()),
+          .purged_at = moment_from_ms(record.purged_at()),
+          .purges = record.purges(),
+          .version = record.version()};
+}
+
+}  // namespace
 
 std::string encode_queue(const core::Queue& queue) {
-  const auto& [tenant, name, parallelism, paused, created_at, updated_at, lag, sweep_up_to,
-               deleted] = queue;
+  const auto& [tenant, name, parallelism, paused, created_at, updated_at, lag, sweep_up_to, doomed,
+               deleted, pull] = queue;
   records::Queue record;
   record.set_parallelism(parallelism);
   record.set_paused(paused);
@@ -15,7 +58,11 @@ std::string encode_queue(const core::Queue& queue) {
   record.set_updated_at(to_ms(updated_at));
   record.set_lag(lag);
   record.set_sweep_up_to(sweep_up_to.value());
+  record.set_doomed(doomed);
   record.set_deleted(deleted);
+  if (pull) {
+    set_pull(*record.mutable_pull(), *pull);
+  }
   return serialize(record);
 }
 
@@ -24,15 +71,20 @@ Result<core::Queue> decode_queue(core::TenantId tenant, std::string name, std::s
   if (!parse(record, value)) {
     return broken_record("queue");
   }
-  return core::Queue{.tenant = tenant,
-                     .name = std::move(name),
-                     .parallelism = record.parallelism(),
-                     .paused = record.paused(),
-                     .created_at = moment_from_ms(record.created_at()),
-                     .updated_at = moment_from_ms(record.updated_at()),
-                     .lag = record.lag(),
-                     .sweep_up_to = core::Seq{record.sweep_up_to()},
-                     .deleted = record.deleted()};
+  core::Queue queue{.tenant = tenant,
+                    .name = std::move(name),
+                    .parallelism = record.parallelism(),
+                    .paused = record.paused(),
+                    .created_at = moment_from_ms(record.created_at()),
+                    .updated_at = moment_from_ms(record.updated_at()),
+                    .lag = record.lag(),
+                    .sweep_up_to = core::Seq{record.sweep_up_to()},
+                    .doomed = record.doomed(),
+                    .deleted = record.deleted()};
+  if (record.has_pull()) {
+    queue.pull = take_pull(*record.mutable_pull());
+  }
+  return queue;
 }
 
 std::string encode_flow_key(const core::FlowKey& flow_key) {
@@ -69,7 +121,8 @@ Result<core::FlowKey> decode_flow_key(core::TenantId tenant, std::string key,
 }
 
 std::string encode_tenant(const core::Tenant& tenant) {
-  const auto& [id, name, token_digests, sealed_current_key, sealed_next_key, created_at] = tenant;
+  const auto& [id, name, token_digests, sealed_current_key, sealed_next_key, created_at,
+               access_keys] = tenant;
   static_cast<void>(id);  // the key says it
   records::Tenant record;
   record.set_name(name);
@@ -79,6 +132,12 @@ std::string encode_tenant(const core::Tenant& tenant) {
   record.set_sealed_current_key(sealed_current_key);
   record.set_sealed_next_key(sealed_next_key);
   record.set_created_at(to_ms(created_at));
+  for (const auto& [key_id, sealed_secret, made_at] : access_keys) {
+    records::AccessKey& out = *record.add_access_keys();
+    out.set_id(key_id);
+    out.set_sealed_secret(sealed_secret);
+    out.set_created_at(to_ms(made_at));
+  }
   return serialize(record);
 }
 
@@ -87,12 +146,42 @@ Result<core::Tenant> decode_tenant(core::TenantId id, std::string_view value) {
   if (!parse(record, value)) {
     return broken_record("tenant");
   }
-  return core::Tenant{.id = id,
+  core::Tenant tenant{.id = id,
                       .name = std::move(*record.mutable_name()),
                       .token_digests = take_texts(*record.mutable_token_digests()),
                       .sealed_current_key = std::move(*record.mutable_sealed_current_key()),
                       .sealed_next_key = std::move(*record.mutable_sealed_next_key()),
                       .created_at = moment_from_ms(record.created_at())};
+  for (records::AccessKey& one : *record.mutable_access_keys()) {
+    tenant.access_keys.push_back({std::move(*one.mutable_id()),
+                                  std::move(*one.mutable_sealed_secret()),
+                                  moment_from_ms(one.created_at())});
+  }
+  return tenant;
+}
+
+std::string encode_document(const core::Document& document) {
+  const auto& [tenant, kind, name, fields, version, created_at] = document;
+  records::Document record;
+  set_headers(*record.mutable_fields(), fields);
+  record.set_version(version);
+  record.set_created_at(to_ms(created_at));
+  return serialize(record);
+}
+
+Result<core::Document> decode_document(core::TenantId tenant, std::string name,
+                                       std::string_view value) {
+  records::Document record;
+  const std::size_t slash = name.find('/');
+  if (slash == std::string::npos || !parse(record, value)) {
+    return broken_record("document");
+  }
+  return core::Document{.tenant = tenant,
+                        .kind = name.substr(0, slash),
+                        .name = name.substr(slash + 1),
+                        .fields = take_headers(*record.mutable_fields()),
+                        .version = record.version(),
+                        .created_at = moment_from_ms(record.created_at())};
 }
 
 std::string encode_meta(const core::Meta& meta) {

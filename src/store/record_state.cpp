@@ -105,8 +105,8 @@ Result<core::MessageState> decode_state(std::string_view value) {
 }
 
 std::string encode_lane_entry(const core::LaneEntry& entry) {
-  const auto& [place, not_before, attempts, flow_key, host, started, cancel_requested, finished] =
-      entry;
+  const auto& [place, not_before, attempts, flow_key, host, started, cancel_requested, finished,
+               first_received_at, forgiven] = entry;
   static_cast<void>(place);  // the key says it
   records::LaneEntry record;
   record.set_not_before(to_ms(not_before));
@@ -116,6 +116,8 @@ std::string encode_lane_entry(const core::LaneEntry& entry) {
   record.set_started(started);
   record.set_cancel_requested(cancel_requested);
   record.set_finished(finished);
+  record.set_first_received_at(to_ms(first_received_at));
+  record.set_forgiven(forgiven);
   return serialize(record);
 }
 
@@ -131,7 +133,9 @@ Result<core::LaneEntry> decode_lane_entry(core::LanePlace place, std::string_vie
                          .host = std::move(*record.mutable_host()),
                          .started = record.started(),
                          .cancel_requested = record.cancel_requested(),
-                         .finished = record.finished()};
+                         .finished = record.finished(),
+                         .first_received_at = moment_from_ms(record.first_received_at()),
+                         .forgiven = record.forgiven()};
 }
 
 }  // namespace hk::store

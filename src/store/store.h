@@ -41,8 +41,9 @@ enum class Table : std::uint8_t {
   schedule = 14,
   schedule_state = 15,
   schedule_due = 16,
+  document = 17,
 };
-inline constexpr std::size_t table_count = 17;
+inline constexpr std::size_t table_count = 18;
 
 struct Write {
   enum class Kind : std::uint8_t { put, erase, erase_range };

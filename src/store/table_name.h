@@ -29,6 +29,7 @@ constexpr std::string_view table_name(Table table) {
     case Table::schedule: return "schedule";
     case Table::schedule_state: return "schedule_state";
     case Table::schedule_due: return "schedule_due";
+    case Table::document: return "document";
   }
   std::unreachable();
 }

@@ -257,6 +257,26 @@ std::vector<core::Schedule> TypedReader::schedules(core::TenantId tenant, std::s
   return out;
 }
 
+std::optional<core::Document> TypedReader::document(core::TenantId tenant, std::string_view kind,
+                                                    std::string_view name) {
+  return get_named(Table::document, tenant, std::string(kind) + "/" + std::string(name),
+                   decode_document);
+}
+
+std::vector<core::Document> TypedReader::documents(core::TenantId tenant, std::string_view kind,
+                                                   std::string_view after, std::size_t limit) {
+  const std::string prefix = std::string(kind) + "/";
+  const std::string first = named_key(tenant, prefix + std::string(after));
+  std::vector<core::Document> out;
+  for (const Entry& entry : scan(Table::document, after.empty() ? first : after_key(first),
+                                 prefix_end(named_key(tenant, prefix)), limit)) {
+    auto [owner, name] = checked_key(parse_named_key(entry.key), Table::document, entry.key);
+    out.push_back(
+        checked(decode_document(owner, std::move(name), entry.value), Table::document, entry.key));
+  }
+  return out;
+}
+
 std::optional<core::ScheduleState> TypedReader::schedule_state(core::TenantId tenant,
                                                                std::string_view id) {
   const std::string key = named_key(tenant, id);

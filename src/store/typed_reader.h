@@ -52,6 +52,10 @@ class TypedReader final : public core::Reader {
   std::optional<core::FlowKey> flow_key(core::TenantId tenant, std::string_view key) override;
   std::vector<core::Schedule> schedules(core::TenantId tenant, std::string_view after,
                                         std::size_t limit) override;
+  std::optional<core::Document> document(core::TenantId tenant, std::string_view kind,
+                                         std::string_view name) override;
+  std::vector<core::Document> documents(core::TenantId tenant, std::string_view kind,
+                                        std::string_view after, std::size_t limit) override;
 
   std::vector<core::DeadLetterKey> dead_letters(core::TenantId tenant,
                                                 std::optional<core::DeadLetterKey> after,

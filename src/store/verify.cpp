@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 
+#include "core/message/mark.h"
 #include "store/row_reader.h"
 
 namespace hk::store {
@@ -34,6 +35,7 @@ class Verifier : RowReader {
 
   Result<VerifyReport> run() {
     settings();
+    documents();
     lanes();
     dead_letters();
     messages();
@@ -85,6 +87,14 @@ class Verifier : RowReader {
       if (auto key = parsed(Table::url_group, entry.key, parse_named_key(entry.key))) {
         decoded(Table::url_group, entry.key,
                 decode_url_group(key->first, key->second, entry.value));
+      }
+    });
+  }
+
+  void documents() {
+    scan(Table::document, [this](const Entry& entry) {
+      if (auto key = parsed(Table::document, entry.key, parse_named_key(entry.key))) {
+        decoded(Table::document, entry.key, decode_document(key->first, key->second, entry.value));
       }
     });
   }
@@ -247,6 +257,9 @@ class Verifier : RowReader {
       }
       const auto dedup = decoded(Table::dedup, entry.key, decode_dedup(entry.value));
       if (!dedup) {
+        return;
+      }
+      if (core::may_be_mark(key->second)) {
         return;
       }
       check(dedup->first.seq <= last_seq_ && dedup->first.seq != core::Seq{}, [&] {

@@ -130,6 +130,26 @@ def verify_signature(token, key, url, body):
     return claims
 
 
+def sign_aws(key_id, secret, host, target, body, region="us-east-1", service="sqs"):
+    """The headers of a POST to / as a client of AWS signs it (Signature Version 4)."""
+    def mac(key, text):
+        return hmac.new(key, text.encode(), hashlib.sha256).digest()
+
+    now = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+    scope = f"{now[:8]}/{region}/{service}/aws4_request"
+    fields = {"host": host, "x-amz-date": now, "x-amz-target": target}
+    names = ";".join(fields)  # in order already
+    lines = "".join(f"{name}:{value}\n" for name, value in fields.items())
+    canonical = f"POST\n/\n\n{lines}\n{names}\n{hashlib.sha256(body).hexdigest()}"
+    text = f"AWS4-HMAC-SHA256\n{now}\n{scope}\n{hashlib.sha256(canonical.encode()).hexdigest()}"
+    key = ("AWS4" + secret).encode()
+    for part in (now[:8], region, service, "aws4_request"):
+        key = mac(key, part)
+    return fields | {"Content-Type": "application/x-amz-json-1.0",
+                     "Authorization": f"AWS4-HMAC-SHA256 Credential={key_id}/{scope}, SignedHeaders={names}, "
+                                      f"Signature={mac(key, text).hex()}"}
+
+
 # ---- Receivers ----
 
 @dataclasses.dataclass
@@ -413,6 +433,27 @@ class Server:
                 name, value = line.rsplit(" ", 1)
                 values[name] = float(value)
         return values
+
+    def sqs(self, action, key=("test", "test"), **members):
+        """A call of SQS as its clients make it; --dev knows that key."""
+        body = json.dumps(members).encode()
+        fields = sign_aws(*key, f"127.0.0.1:{self.port}", f"AmazonSQS.{action}", body)
+        host = fields.pop("host")  # the client below writes it by itself
+        assert host == f"127.0.0.1:{self.port}"
+        return self.request("POST", "/", body, fields, token=None)
+
+    def make_queue(self, name, **attributes):
+        """A queue that is pulled from; its URL."""
+        made = self.sqs("CreateQueue", QueueName=name, Attributes=attributes)
+        assert made.status == 200, made.body
+        return made.json()["QueueUrl"]
+
+    def receive(self, url, **members):
+        """The messages of one receive, with all that belongs to them."""
+        got = self.sqs("ReceiveMessage", QueueUrl=url, **({"MaxNumberOfMessages": 10, "MessageAttributeNames": ["All"],
+                                                           "MessageSystemAttributeNames": ["All"]} | members))
+        assert got.status == 200, got.body
+        return got.json().get("Messages", [])
 
     def cli(self, *arguments, env=None, timeout=30):
         """Runs another command of the binary against this server."""

@@ -111,6 +111,13 @@ def body_rows():
                                      '{"fromDate": "yesterday"}', '{"count": -1}'],
         ("DELETE", "/v2/dlq"): ["{", "[]", '{"dlqIds": [{}]}', '{"unknown": "x"}', '{"toDate": "x"}'],
         ("POST", "/v2/dlq/retry"): ["{", "[]", '{"dlqIds": [{}]}', '{"unknown": "x"}', '{"count": "x"}'],
+        ("POST", "/api/v1/queues/q/halted"): ["", "{", "[]", "{}", '{"group": "g"}', '{"action": "retry"}',
+                                              '{"group": "g", "action": "dance"}', '{"group": 1, "action": "skip"}',
+                                              '{"group": "", "action": "skip"}', '{"group": "g", "action": "skip", "more": "x"}',
+                                              '{"group": "g", "action": "retry", "body": 1}',
+                                              '{"group": "g", "action": "retry", "body": ""}',
+                                              '{"group": "g", "action": "retry", "body": "\\u0000"}',
+                                              '{"group": "g", "action": "retry"}'],
     }
     for (method, target), bodies in wrong.items():
         for body in bodies:
@@ -146,7 +153,7 @@ def unknown_rows():
         yield "GET", f"/v2/dlq/{bad}", {}, None, 404, None
         yield "DELETE", f"/v2/dlq/{bad}", {}, None, 404, None
         yield "POST", f"/v2/dlq/retry/{bad}", {}, None, 404, None
-    for method, target in (("GET", "/v2/queues/none"), ("POST", "/v2/queues/none/pause"), ("POST", "/v2/queues/none/resume"),
+    for method, target in (("GET", "/v2/queues/none"), ("GET", "/api/v1/queues/none/halted"), ("POST", "/v2/queues/none/pause"), ("POST", "/v2/queues/none/resume"),
                            ("GET", "/v2/topics/none"), ("GET", "/v2/flowControl/none"), ("GET", "/v2/schedules/none"),
                            ("DELETE", "/v2/schedules/none"), ("PATCH", "/v2/schedules/none/pause"),
                            ("PATCH", "/v2/schedules/none/resume"), ("POST", "/v2/schedules/none/pause"),
@@ -161,8 +168,10 @@ ROWS = [*publishing_rows(), *body_rows(), *query_rows(), *unknown_rows()]
 WITHOUT_ROWS = {("GET", "/v2/topics"), ("DELETE", "/v2/topics/{name}"), ("GET", "/v2/queues"), ("DELETE", "/v2/queues/{name}"),
                 ("GET", "/v2/globalParallelism"), ("GET", "/v2/keys"), ("POST", "/v2/keys/rotate"),
                 ("POST", "/api/v1/admin/backup"), ("GET", "/api/v1/tenants"), ("POST", "/api/v1/tenants"),
-                ("POST", "/api/v1/tenants/{id}/rotate-token"), ("GET", "/api/openapi.json"), ("GET", "/metrics"),
-                ("GET", "/healthz"), ("GET", "/readyz")}
+                ("POST", "/api/v1/tenants/{id}/rotate-token"), ("GET", "/api/v1/tenants/{id}/access-keys"),
+                ("POST", "/api/v1/tenants/{id}/access-keys"), ("DELETE", "/api/v1/tenants/{id}/access-keys/{key}"),
+                ("GET", "/api/openapi.json"), ("GET", "/metrics"),
+                ("GET", "/healthz"), ("GET", "/readyz"), ("GET", "/sns/certificate.pem")}
 
 
 class BadInput(unittest.TestCase):

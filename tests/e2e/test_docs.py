@@ -168,6 +168,21 @@ class Commands(unittest.TestCase):
     def test_move_from_qstash(self):
         self.follow(read("docs/how-to/move-from-qstash.md"))
 
+    def test_move_from_sqs(self):
+        self.follow(read("docs/how-to/move-from-sqs.md"))
+
+    def test_fifo(self):
+        self.follow(read("docs/how-to/fifo.md"))
+
+    def test_dead_letter_queues(self):
+        self.follow(read("docs/how-to/dead-letter-queues.md"))
+
+    def test_halt_a_group(self):
+        self.follow(read("docs/how-to/halt-a-group.md"))
+
+    def test_autoscale(self):
+        self.follow(read("docs/how-to/autoscale.md"))
+
     def test_deduplicate(self):
         self.follow(read("docs/how-to/deduplicate.md"))
 
@@ -278,9 +293,20 @@ class Pages(unittest.TestCase):
         page = read("docs/reference/http.md")
         self.assertEqual([n for n in re.findall(r'"([\w-]+)"', names) if f"`Upstash-{n}`" not in page], [])
 
+    def test_what_aws_clients_meet_is_described(self):
+        page = read("docs/reference/sqs.md")
+        actions = re.findall(r'Row\{"(\w+)"', read("src/api/sqs/gateway.cpp") + sources("src/api/sns"))
+        attributes = re.findall(r'Row\{"(\w+)"', read("src/api/sqs/queue_attributes.cpp"))
+        errors = re.findall(r'\{[\w:]+, "\w*",\s*"(?:AWS\.SimpleQueueService\.)?(\w+)", ?\s*\d+', read("src/api/aws/errors.cpp"))
+        for names, least in ((actions, 20), (attributes, 20), (errors, 35)):
+            self.assertGreaterEqual(len(names), least)
+            self.assertEqual([n for n in names if not re.search(rf"`(AWS\.SimpleQueueService\.)?{n}`", page)
+                              and f"`{n}Exception`" not in page], [])
+
     def test_every_metric_is_described(self):
         code = read("src/observe/metric_table.h") + sources("src/cli")
         names = set(re.findall(r'"((?:hikyaku|process)_[a-z_]+)"', code))
+        names |= set(re.findall(r"# TYPE (\w+) ", read("src/api/admin/queue_metrics.cpp")))
         self.assertGreater(len(names), 20)
         described = set(re.findall(r"^\| `((?:hikyaku|process)_[a-z_]+)`", read("docs/reference/metrics.md"), re.M))
         self.assertEqual(described, names)
@@ -302,7 +328,7 @@ class Pages(unittest.TestCase):
         page = read("docs/reference/cli.md")
         top = harness.run_binary("--help").stdout
         commands = re.findall(r"^  ([a-z]+)\s{2,}\S", top[top.index("Subcommands:"):], re.M)
-        groups = ("messages", "dlq", "tenants", "queues")
+        groups = ("messages", "dlq", "tenants", "keys", "queues")
         nested = [f"{c} {sub}" for c in groups
                   for sub in re.findall(r"^  ([a-z-]+)\s{2,}\S", harness.run_binary(c, "--help").stdout.partition("Subcommands:")[2], re.M)]
         missing = []

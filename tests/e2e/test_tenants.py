@@ -8,7 +8,8 @@ from harness import Answer, Case, run_binary, verify_signature, wait_for
 UNAVAILABLE = 3
 
 
-class Tenants(Case):
+class Admin(Case):
+    """With the token of the operator."""
     def admin(self, method, target, body=None):
         with open(os.path.join(self.server.data, "admin.json")) as f:
             token = json.load(f)["token"]
@@ -22,6 +23,8 @@ class Tenants(Case):
     def as_tenant(self, tenant, method, target, body=None, headers=None):
         return self.server.request(method, target, body, headers, token=tenant["token"])
 
+
+class Tenants(Admin):
     def test_one_sees_nothing_of_another(self):
         first, second = self.create("seen-first"), self.create("seen-second")
         path, url = self.hook(Answer(status=500))
@@ -90,7 +93,8 @@ class Tenants(Case):
 
     def test_the_admin_api_is_not_for_tenants(self):
         for method, target in (("GET", "/api/v1/tenants"), ("POST", "/api/v1/tenants"),
-                               ("POST", "/api/v1/tenants/1/rotate-token")):
+                               ("POST", "/api/v1/tenants/1/rotate-token"), ("GET", "/api/v1/tenants/1/access-keys"),
+                               ("POST", "/api/v1/tenants/1/access-keys"), ("DELETE", "/api/v1/tenants/1/access-keys/HK1")):
             self.assertEqual(self.server.request(method, target, b"{}").status, 401)
 
     def test_what_dev_fixes_cannot_be_rotated(self):
@@ -117,6 +121,52 @@ class Tenants(Case):
         self.assertNotIn(renewed["token"], plain.stdout)
         nobody = run_binary("tenants", "list", "--data", "/nowhere")
         self.assertEqual(nobody.returncode, UNAVAILABLE)
+
+
+class AccessKeys(Admin):
+    def keys(self, *arguments):
+        return run_binary("keys", *arguments, "--data", self.server.data)
+
+    def test_what_is_not_there_is_said_so(self):
+        tenant = self.create("keyless")
+        keys = f"/api/v1/tenants/{tenant['id']}/access-keys"
+        self.assertEqual(self.admin("GET", keys).json(), {"tenant": "keyless", "access_keys": []})
+        for method, target in (("GET", "/api/v1/tenants/999/access-keys"), ("POST", "/api/v1/tenants/x/access-keys"),
+                               ("DELETE", "/api/v1/tenants/999/access-keys/HK1"), ("DELETE", keys + "/HK1"),
+                               ("DELETE", keys + "/"), ("DELETE", keys + "/a/b?c=d")):
+            answer = self.admin(method, target)
+            self.assertEqual(answer.status, 404, target)
+            self.assertIn("no ", answer.json()["detail"])
+        got = self.keys("revoke", "HK1", "--tenant", "keyless")
+        self.assertEqual(got.returncode, 1)
+        self.assertIn("has no access key HK1", got.stderr)
+        got = self.keys("list", "--tenant", "nobody-here")
+        self.assertEqual(got.returncode, 1)
+        self.assertIn("no tenant is named nobody-here", got.stderr)
+        self.assertEqual(self.keys("list", "--tenant", "keyless").stdout, "no access keys\n")
+        self.assertEqual(run_binary("keys", "list", "--data", "/nowhere").returncode, UNAVAILABLE)
+
+    def test_a_tenant_has_a_hundred_at_most_and_they_survive_a_kill(self):
+        tenant = self.create("many-keys")
+        keys = f"/api/v1/tenants/{tenant['id']}/access-keys"
+        made = [self.admin("POST", keys).json() for _ in range(100)]
+        self.assertEqual(len({one["access_key_id"] for one in made}), 100)
+        for one in made:
+            self.assertRegex(one["access_key_id"], "^HK[A-Z0-9]{18}$")
+            self.assertRegex(one["secret_access_key"], "^[A-Za-z0-9]{40}$")
+        refused = self.admin("POST", keys)
+        self.assertEqual(refused.status, 409)
+        self.assertIn("revoke one first", refused.json()["detail"])
+        revoked = made.pop(7)
+        self.assertEqual(self.admin("DELETE", f"{keys}/{revoked['access_key_id']}").json(),
+                         {"tenant": "many-keys", "access_key_id": revoked["access_key_id"]})
+        self.server.kill()
+        self.server.start()
+        listed = self.admin("GET", keys)
+        self.assertEqual([one["access_key_id"] for one in listed.json()["access_keys"]], [one["access_key_id"] for one in made])
+        self.assertNotIn(made[0]["secret_access_key"], listed.body.decode())
+        self.assertEqual(self.admin("POST", keys).status, 201)
+        self.assertEqual(self.as_tenant(tenant, "GET", "/v2/keys").json()["current"], tenant["current_signing_key"])
 
 
 class Redrive(Case):

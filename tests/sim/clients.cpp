@@ -3,6 +3,7 @@
 #include <variant>
 
 #include "base/assert.h"
+#include "core/message/mark.h"
 #include "sim/expressions.h"
 #include "sim/simulation.h"
 
@@ -38,6 +39,10 @@ void Simulation::client_acts() {
     change_group();
     return;
   }
+  if (config_.pull_queues > 0 && chance(config_.pulls)) {
+    pull_acts();
+    return;
+  }
   if (config_.schedules > 0 && chance(60)) {
     schedule_acts();
     return;
@@ -50,7 +55,7 @@ void Simulation::client_acts() {
   if (config_.burst > 0 && chance(20)) {
     const std::uint64_t count = 1 + rng_.below(config_.burst);
     if (chance(config_.batch)) {
-      Op batch{.kind = Op::Kind::batch};
+      Op batch = make_batch(core::TenantId{1});
       for (std::uint64_t i = 0; i < count; ++i) {
         batch.items.push_back(make_publish());
       }
@@ -70,6 +75,22 @@ void Simulation::client_acts() {
     return;
   }
   submit(make_publish());
+}
+
+/// Without its messages: empty, or with a mark.
+Op Simulation::make_batch(core::TenantId tenant) {
+  Op batch{.kind = Op::Kind::batch};
+  if (chance(config_.marks)) {
+    auto mark = std::make_shared<core::Message>();
+    mark->tenant = chance(config_.bad_requests) ? core::TenantId{99} : tenant;
+    mark->id = {core::Seq{1 + rng_.below(1000)}, rng_.next()};
+    mark->dedup_id = "m" + std::to_string(rng_.below(config_.dedup_ids));
+    Op item{.kind = Op::Kind::publish, .tenant = mark->tenant};
+    item.dedup_window = Millis{1} + up_to(config_.dedup_window_max);
+    item.message = std::move(mark);
+    batch.items.push_back(std::move(item));
+  }
+  return batch;
 }
 
 Op Simulation::make_publish() {
@@ -326,6 +347,9 @@ void Simulation::answered(const Op& op, const core::Reply& reply, store::BatchSe
   ++outcome_.acks;
   if (!reply) {
     digest(reply.error().message);
+    if (op.kind == Op::Kind::receive) {
+      receivers_.erase(op.receiver);
+    }
     return;
   }
   const auto learn_all = [this](const core::FannedOut& all, core::TenantId tenant) {
@@ -342,6 +366,8 @@ void Simulation::answered(const Op& op, const core::Reply& reply, store::BatchSe
       const auto& item = many->items[i];
       if (!item) {
         digest(item.error().message);
+      } else if (i == 0 && core::is_mark(*op.items[i].message)) {
+        digest(core::to_text(std::get<core::Published>(*item).id));
       } else if (const auto* one = std::get_if<core::Published>(&*item)) {
         learn(*one, op.items[i].tenant, true);
       } else {
@@ -367,88 +393,14 @@ void Simulation::learn(const core::Published& published, core::TenantId tenant, 
 
 /// The answer was lost or never came: who does not know asks again.
 void Simulation::unanswered(Op op) {
-  if (op.kind == Op::Kind::complete || op.kind == Op::Kind::tenant || !publishing_) {
+  if (op.kind == Op::Kind::complete || op.kind == Op::Kind::tenant || in_process(op.kind) ||
+      !publishing_) {
     return;
   }
   if (op.repeated < 3 && chance(700)) {
     ++op.repeated;
     heap_.after(up_to(config_.gap * 10), [this, op = std::move(op)] { submit(op); });
   }
-}
-
-void Simulation::check_reply(const Op& op, const core::Reply& reply,
-                             const Expected& expected) const {
-  const std::string which = "operation " + std::to_string(op.number) + " of kind " +
-                            std::to_string(static_cast<int>(op.kind));
-  if (!reply) {
-    require(expected.kind == Expected::Kind::refused && reply.error().kind == expected.error,
-            "replies", which + " was refused: " + reply.error().message);
-    return;
-  }
-  const auto same = [](const core::Published& got, const Expected& want) {
-    return want.kind == Expected::Kind::published && got.id == want.id &&
-           got.deduplicated == want.flag;
-  };
-  const auto all_same = [&same](const core::FannedOut& got, const Expected& want) {
-    return want.kind == Expected::Kind::fanned_out &&
-           std::ranges::equal(got.messages, want.parts,
-                              [&same](const core::FannedOut::One& one, const Expected& part) {
-                                return one.url == part.url && same(one.published, part);
-                              });
-  };
-  const auto item_same = [&](const auto& got, const Expected& want) {
-    if (!got) {
-      return want.kind == Expected::Kind::refused && got.error().kind == want.error;
-    }
-    const auto* one = std::get_if<core::Published>(&*got);
-    return one != nullptr ? same(*one, want) : all_same(std::get<core::FannedOut>(*got), want);
-  };
-  bool right = false;
-  switch (expected.kind) {
-    case Expected::Kind::refused: break;
-    case Expected::Kind::done: right = std::holds_alternative<core::Done>(*reply); break;
-    case Expected::Kind::scheduled: {
-      const auto* got = std::get_if<core::ScheduleStored>(&*reply);
-      right = got != nullptr && got->id == expected.name;
-      break;
-    }
-    case Expected::Kind::tenant: right = std::holds_alternative<core::TenantStored>(*reply); break;
-    case Expected::Kind::published: {
-      const auto* got = std::get_if<core::Published>(&*reply);
-      right = got != nullptr && same(*got, expected);
-      break;
-    }
-    case Expected::Kind::fanned_out: {
-      const auto* got = std::get_if<core::FannedOut>(&*reply);
-      right = got != nullptr && all_same(*got, expected);
-      break;
-    }
-    case Expected::Kind::batch: {
-      const auto* got = std::get_if<core::BatchPublished>(&*reply);
-      right = got != nullptr && std::ranges::equal(got->items, expected.parts, item_same);
-      break;
-    }
-    case Expected::Kind::canceled: {
-      const auto* got = std::get_if<core::Canceled>(&*reply);
-      right = got != nullptr && got->running == expected.flag;
-      break;
-    }
-    case Expected::Kind::inspected: {
-      const auto* got = std::get_if<core::Inspected>(&*reply);
-      right = got != nullptr && got->running == expected.flag && got->fence == expected.fence;
-      require(!right || !expected.pending || expected.may_start || !got->holds.empty(),
-              "every wait has a reason", name_of(op.id.seq) + " waits for nothing");
-      break;
-    }
-    case Expected::Kind::flows: {
-      const auto* got = std::get_if<core::FlowKeysInspected>(&*reply);
-      right = got != nullptr;
-      if (got != nullptr) {
-        check_flows(*got, expected);
-      }
-    }
-  }
-  require(right, "replies", which + " was answered wrongly");
 }
 
 }  // namespace hk::sim

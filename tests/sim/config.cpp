@@ -140,6 +140,26 @@ Config draw_config(Rng& rng) {
   }
   config.url_groups = chance(rng, 500) ? between(rng, 1, 3) : 0;
   config.batch = feature(1000);
+
+  config.pull_queues = chance(rng, 400) ? between(rng, 1, 3) : 0;
+  if (config.pull_queues > 0) {
+    config.pull_fifo = between(rng, 0, 7);
+    config.pulls = between(rng, 200, 900);
+    config.pull_visibility_max = one_time(rng, {50, 2000, 20'000, 120'000});
+    config.pull_retention_max = one_time(rng, {3000, 30'000, 300'000, 600'000});
+    config.pull_redrive = chance(rng, 700) ? between(rng, 200, 900) : 0;
+    config.pull_moves = chance(rng, 600) ? between(rng, 10, 150) : 0;
+    config.limits.moves_per_batch = one_of(rng, std::array{1U, 2U, 8U, 256U});
+    config.pull_attempts = chance(rng, 500) ? between(rng, 100, 900) : 0;
+    config.limits.receive_attempts_max = one_of(rng, std::array{1U, 3U, 20U, 1024U});
+    if (chance(rng, 500)) {
+      config.pull_halt = between(rng, 100, 900);
+      config.pull_queues = std::max(config.pull_queues, 2U);  // one for dead letters
+      config.pull_fifo |= 3U;
+    }
+    config.limits.move_tasks_kept = one_of(rng, std::array{1U, 2U, 3U, 10U});
+  }
+  config.marks = feature(800);
   return config;
 }
 

@@ -40,13 +40,23 @@ struct Config {
   std::uint32_t schedules = 0;  ///< names per tenant
   std::uint32_t flows = 0;
   bool flow_rates = false;
-  std::uint32_t url_groups = 0;  ///< names per tenant
+  std::uint32_t url_groups = 0;   ///< names per tenant
+  std::uint32_t pull_queues = 0;  ///< names per tenant
+  std::uint32_t pull_fifo = 0;    ///< bit i: the i-th name is of a queue with order
+  std::uint32_t pulls = 0;        ///< of what clients do
+  Millis pull_visibility_max{1000};
+  Millis pull_retention_max{60'000};
+  std::uint32_t pull_redrive = 0;   ///< queues with a dead-letter queue
+  std::uint32_t pull_halt = 0;      ///< queues with order whose groups stop
+  std::uint32_t pull_attempts = 0;  ///< receives with an attempt id
+  std::uint32_t pull_moves = 0;     ///< of what is done with queues: tasks that move messages
   std::vector<HostConfig> hosts{};
 
   std::uint64_t ops = 400;
   Millis gap{100};  ///< between client operations, on average
   std::uint32_t burst = 0;
   std::uint32_t batch = 0;  ///< bursts that come as one request
+  std::uint32_t marks = 0;  ///< of those: accepted as a whole, once
 
   std::uint32_t delayed = 0;
   std::uint32_t dedup = 0;

@@ -23,6 +23,7 @@ void Simulation::die(const char* why, bool power_cut) {
   busy_until_ = Moment{};
   wake_planned_ = never;
   hungry_.clear();
+  receivers_.clear();  // their connections are gone
 
   if (power_cut && !config_.process_death_only) {
     store_.crash(rng_);

@@ -1,5 +1,6 @@
 #include "sim/history.h"
 
+#include "core/pull/move_task.h"
 #include "sim/trace.h"
 #include "store/codec.h"
 #include "store/key.h"
@@ -43,7 +44,11 @@ void decode_put(const Write& write, Decoded& out) {
       out.attempts.emplace_back(key_of(store::parse_attempt_key(write.key), write).first,
                                 read(store::decode_attempt(write.value)));
       return;
-    case Table::lane: return;  // judged by the scan
+    case Table::lane: {
+      const auto key = key_of(store::parse_lane_entry_key(write.key), write);
+      out.lane_entries[key.second.seq] = read(store::decode_lane_entry(key.second, write.value));
+      return;
+    }
     case Table::dedup:
       out.dedups[key_of(store::parse_named_key(write.key), write)] =
           read(store::decode_dedup(write.value));
@@ -58,6 +63,14 @@ void decode_put(const Write& write, Decoded& out) {
       return;
     }
     case Table::expiry: return;  // judged by the scan
+    case Table::document: {
+      const auto key = key_of(store::parse_named_key(write.key), write);
+      const auto document = read(store::decode_document(key.first, key.second, write.value));
+      if (document.kind == core::move_task_kind) {
+        out.move_tasks[key] = key_of(core::to_move_task(document), write);
+      }
+      return;
+    }
     case Table::queue: {
       const auto key = key_of(store::parse_named_key(write.key), write);
       out.queues[key] = read(store::decode_queue(key.first, key.second, write.value));
@@ -120,6 +133,17 @@ void decode_erase(const Write& write, Decoded& out) {
       return;
     case Table::schedule_state:
       out.schedule_states[key_of(store::parse_named_key(write.key), write)] = std::nullopt;
+      return;
+    case Table::document: {
+      const auto key = key_of(store::parse_named_key(write.key), write);
+      if (key.second.starts_with(std::string(core::move_task_kind) + '/')) {
+        out.move_tasks[key] = std::nullopt;
+      }
+      return;
+    }
+    case Table::lane:
+      out.lane_entries[key_of(store::parse_lane_entry_key(write.key), write).second.seq] =
+          std::nullopt;
       return;
     case Table::state: out.states.erase(key_of(store::parse_seq_key(write.key), write)); return;
     default: return;

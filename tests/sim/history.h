@@ -20,6 +20,8 @@ using Named = std::pair<core::TenantId, std::string>;
 
 struct Decoded {
   std::vector<std::shared_ptr<const core::Message>> messages{};
+  /// The last entry of each in the index of lanes; nullopt: taken out.
+  std::map<core::Seq, std::optional<core::LaneEntry>> lane_entries{};
   std::map<core::Seq, core::MessageState> states{};  ///< the last one of each
   std::vector<std::pair<core::Seq, core::Attempt>> attempts{};
   std::map<Named, std::optional<core::Dedup>> dedups{};
@@ -31,6 +33,7 @@ struct Decoded {
   std::map<Named, std::optional<core::UrlGroup>> url_groups{};  ///< nullopt: deleted
   std::map<Named, std::optional<core::Schedule>> schedules{};
   std::map<Named, std::optional<core::ScheduleState>> schedule_states{};
+  std::map<Named, std::optional<core::MoveTask>> move_tasks{};  ///< by the name of the document
   std::map<core::TenantId, core::Tenant> tenants{};
   std::map<core::TenantId, core::Counters> counters{};
   std::optional<core::Meta> meta{};

@@ -27,6 +27,14 @@ void Model::add_to_views(const ModelMessage& message) {
     return;
   }
   ++pending_;
+  if (message.pulled()) {
+    ++lags_[{content.tenant, content.queue}];
+    received_ += message.started ? 1 : 0;
+    PullLane& lane = pull_lanes_[core::lane_of(content)];
+    lane.all.insert(message.seq());
+    lane.by_due.insert({message.due, message.seq()});
+    return;
+  }
   if (message.ordered()) {
     ++lags_[{content.tenant, content.queue}];
   }
@@ -62,6 +70,17 @@ void Model::take_from_views(const ModelMessage& message) {
     return;
   }
   --pending_;
+  if (message.pulled()) {
+    --lags_[{content.tenant, content.queue}];
+    received_ -= message.started ? 1 : 0;
+    const auto lane = pull_lanes_.find(core::lane_of(content));
+    lane->second.all.erase(message.seq());
+    lane->second.by_due.erase({message.due, message.seq()});
+    if (lane->second.all.empty()) {
+      pull_lanes_.erase(lane);
+    }
+    return;
+  }
   if (message.ordered()) {
     --lags_[{content.tenant, content.queue}];
   }
@@ -107,16 +126,20 @@ bool Model::lost(core::MessageId id) const {
 
 void Model::begin(const Step& step) {
   require(step.time >= time_, "time", "partition time ran backwards");
+  last_batch_ = time_;
   time_ = step.time;
   batch_ = step.batch;
   written_ = step.written;
   next_message_ = 0;
   changed_.clear();
+  handed_out_.clear();
   changed_queues_.clear();
   changed_flows_.clear();
   changed_groups_.clear();
   changed_schedules_.clear();
   changed_dedups_.clear();
+  changed_moves_.clear();
+  last_moved_.clear();
   changed_counts_.clear();
   changed_dead_letters_.clear();
   events_.clear();
@@ -136,14 +159,20 @@ std::vector<Expected> Model::apply(const Step& step) {
   sweep();
   purge();
   run_schedules();
+  move_and_end();
+  end_moves();
   for (const core::AppendEvents& events : written_->events) {
     require(events.time == time_, "events", "events carry another time than their batch");
     for (const core::EventRef& one : events.events) {
-      if (one.kind == core::EventKind::active) {
+      const auto found = messages_.find(one.seq);
+      // What nobody knows yet was moved from another queue in this batch: hand_out() judges it.
+      const bool pulled = found == messages_.end() ? moved_now(one.seq) : found->second.pulled();
+      if (one.kind == core::EventKind::active && !pulled) {
         start(events.tenant, one);
       }
     }
   }
+  hand_out();
   if (!written_->events.empty()) {
     undo_.push_back({batch_, [this, before = last_event_] { last_event_ = before; }});
     last_event_ = time_;
@@ -173,6 +202,11 @@ void Model::crashed(store::BatchSeq survivor) {
     undo_.pop_back();
   }
   batch_ = survivor;
+  waiters_.clear();
+  told_gone_.clear();
+  given_.clear();
+  again_.clear();
+  ++life_;
   while (!leases_.empty()) {
     update(leases_.begin()->second, [](ModelMessage& message) { message.leased = false; });
   }

@@ -38,10 +38,20 @@ struct ModelMessage {
   bool leased = false;
   core::Fence fence{};
   Moment lease_until{};
+  /// Pulled ones: attempts are receives, `due` is when it is visible, `started` that it was
+  /// received.
+  Moment first_received_at{};
+  std::uint32_t forgiven = 0;  ///< receives that do not count any more
+  Moment received_at{};
+  std::uint64_t received_in_life = 0;
 
   [[nodiscard]] core::Seq seq() const { return content->id.seq; }
   [[nodiscard]] bool ordered() const { return !content->queue.empty(); }
+  [[nodiscard]] bool pulled() const { return content->pull.has_value(); }
   [[nodiscard]] bool has_state() const {
+    if (pulled()) {
+      return core::is_final(status);
+    }
     return attempts > 0 || cancel_requested || core::is_final(status);
   }
 };
@@ -51,6 +61,9 @@ struct ModelQueue {
   bool paused = false;
   bool deleted = false;
   bool sweeping = false;  ///< the stored record says so: nothing of it starts
+  Moment created_at{};
+  std::optional<core::PullSettings> pull{};
+  Moment changed_at{};  ///< the settings above
 };
 struct ModelFlow {
   std::uint32_t parallelism = 0;
@@ -62,6 +75,16 @@ struct ModelFlow {
   Moment window_start{};
   std::uint32_t window_count = 0;
   Moment last_use{};
+};
+
+/// Of one source, oldest first; only the last may run.
+struct ModelMoves {
+  std::vector<core::MoveTask> tasks{};
+  std::uint64_t credit = 0;  ///< of the running one's rate, in thousandths of a message
+  Moment credited_at{};
+  [[nodiscard]] bool running() const {
+    return !tasks.empty() && tasks.back().status == core::MoveTask::Status::running;
+  }
 };
 
 struct KnownCron;
@@ -83,7 +106,14 @@ struct Expected {
     refused,
     fanned_out,
     batch,
-    scheduled
+    scheduled,
+    queue_made,
+    counted,
+    settled,
+    move_started,
+    move_canceled,
+    moves_listed,
+    halted_listed
   };
   Kind kind{};
   ErrorKind error{};
@@ -101,6 +131,17 @@ struct Expected {
   std::map<std::string, Flow> flows{};
   std::string url{};  ///< part of a fan-out: where it goes
   std::vector<Expected> parts{};
+  std::optional<core::PullSettings> pull{};
+  std::uint64_t lag = 0;                ///< counted
+  bool pulled = false;                  ///< inspected: of a message that nobody sends
+  std::uint64_t number = 0;             ///< move_started: of the task; move_canceled: what it moved
+  std::vector<core::MoveTask> tasks{};  ///< moves_listed
+  bool either = false;  ///< done, or not_found: only memory knows whether a group has stopped yet
+  struct Halted {
+    core::HaltedListed::One one{};
+    bool surely = false;
+  };
+  std::vector<Halted> halted{};  ///< halted_listed
 };
 
 class Model {
@@ -127,6 +168,11 @@ class Model {
   void check_effects(const Decoded& written, std::span<const core::Effect> effects) const;
   /// Nothing that may start is left waiting. REQUIRES: the core says that it has nothing to do.
   void check_nothing_stranded(Moment time) const;
+  /// Receivers are answered in their order, in time, and with what they may have. `late_max`: the
+  /// longest that the server can be busy with something else.
+  void check_hand_outs(std::span<const core::Effect> effects, Millis late_max);
+  /// Nobody waits for what is there. REQUIRES: the core says that it has nothing to do.
+  void check_nobody_waits_in_vain(Moment time) const;
   /// No schedule is due. REQUIRES: the core says that it has nothing to do.
   void check_no_run_missed(Moment time) const;
   /// Tenants that could start something now, their own limits included but not the global one.
@@ -139,6 +185,7 @@ class Model {
   [[nodiscard]] const std::map<Named, std::vector<core::Endpoint>>& groups() const {
     return groups_;
   }
+  [[nodiscard]] const std::map<Named, ModelMoves>& moves() const { return moves_; }
   [[nodiscard]] const std::map<Named, ModelSchedule>& schedules() const { return schedules_; }
   [[nodiscard]] const std::map<core::TenantId, core::Counters>& counters() const {
     return counters_;
@@ -146,11 +193,14 @@ class Model {
   [[nodiscard]] const std::set<core::DeadLetterKey>& dead_letters() const { return dead_letters_; }
   [[nodiscard]] const std::set<core::TenantId>& tenants() const { return tenants_; }
   [[nodiscard]] std::uint32_t in_flight() const { return in_flight_; }
-  [[nodiscard]] std::size_t lanes() const { return lanes_.size(); }
+  /// Messages that are in a queue and were received before.
+  [[nodiscard]] std::uint64_t received() const { return received_; }
   [[nodiscard]] std::uint64_t pending() const { return pending_; }
   [[nodiscard]] Moment time() const { return time_; }
   [[nodiscard]] std::uint32_t epoch() const { return epoch_; }
   [[nodiscard]] bool lost(core::MessageId id) const;
+  /// Groups of the queue that wait for somebody to decide.
+  [[nodiscard]] std::vector<std::string> stopped_groups(const Named& queue) const;
   /// Messages of the queue that are not final.
   [[nodiscard]] std::uint64_t lag(const Named& queue) const;
 
@@ -160,6 +210,29 @@ class Model {
         waiting{};                ///< ordered: started and not leased; else all
     std::set<core::Seq> fresh{};  ///< ordered: never started
     std::uint32_t under_way = 0;  ///< ordered: started and not ended, callbacks included
+  };
+
+  /// Of a queue that is pulled from: what of it is not final.
+  struct PullLane {
+    std::set<core::Seq> all{};
+    std::set<std::pair<Moment, core::Seq>> by_due{};
+  };
+  struct Waiter {
+    core::ReceiverId receiver{};
+    std::uint32_t max = 1;
+    std::optional<Millis> visibility{};
+    Moment until{};
+    std::string attempt_id{};
+  };
+  /// What a receive with an attempt id was given.
+  struct Given {
+    struct One {
+      core::Receipt receipt{};
+      Moment lease_until{};
+    };
+    std::string attempt_id{};
+    Moment until{};
+    std::vector<One> messages{};
   };
 
   // model.cpp
@@ -178,6 +251,7 @@ class Model {
   Expected publish(const Op& op);
   Expected publish(const Op& op, core::Message message);
   Expected publish_batch(const Op& op);
+  Expected mark(const Op& op);
   Expected change_group(const Op& op);
   Expected cancel(const Op& op);
   Expected dead_letter(const Op& op, bool again);
@@ -186,6 +260,7 @@ class Model {
   Expected inspect(const Op& op);
   void use_flow(const core::Message& message, const std::optional<core::FlowKey>& given);
   core::MessageId accept(core::Message want);
+  core::MessageId take_in(const std::shared_ptr<const core::Message>& got, core::Message want);
   void end_attempt(core::Seq seq, bool delivered, bool give_up, std::optional<Millis> retry_after,
                    int status);
   void finish(core::Seq seq, core::Status status);
@@ -211,6 +286,67 @@ class Model {
   void compare_queues();
   void compare_flows();
 
+  // model_pull.cpp
+  Expected make_pull_queue(const Op& op);
+  Expected set_pull_queue(const Op& op);
+  Expected purge_queue(const Op& op);
+  Expected count_queue(const Op& op);
+  Expected receive(const Op& op);
+  Expected stop_receiving(const Op& op);
+  Expected delete_received(const Op& op);
+  Expected change_visibility(const Op& op);
+  Expected give_back(const Op& op);
+  ModelQueue* find_pull_queue(const Named& key);
+  const ModelMessage* held(const Named& queue, const core::Receipt& receipt);
+  [[nodiscard]] std::optional<ErrorKind> fit_queue(const Op& op, core::Message& message);
+  [[nodiscard]] std::vector<std::string> dedup_scopes(const core::Message& message, Millis window);
+  [[nodiscard]] static Moment due_by_queue(const ModelQueue& queue, const core::Message& message);
+  void absorb_other_delays();
+  void end_waits(const Named& queue);
+  void finish_canceled(core::Seq seq);
+  void end_pulled(core::Seq seq);
+  [[nodiscard]] bool moved_now(core::Seq seq) const;
+  void hand_out();
+  void check_may_go(core::TenantId tenant, core::Seq seq);
+  const ModelQueue* dead_letter_queue(const ModelMessage& message);
+  void hand_out_one(core::TenantId tenant, const core::EventRef& event, bool last);
+  void move_one(core::TenantId tenant, core::Seq from, core::Seq to);
+  void give_up(core::Seq from, const std::shared_ptr<const core::Message>& got);
+
+  // model_receive_again.cpp
+  bool hand_out_again(const Named& key, const core::PullSettings& settings, const Op& op);
+  void note_attempt(const Named& queue, const Waiter& waiter, const core::HandOut& out);
+  void forget_attempts(const Named& queue);
+  bool check_handed_out_again(const core::HandOut& out);
+
+  // model_halt.cpp
+  Expected list_halted(const Op& op);
+  Expected resolve_halted(const Op& op);
+  void retry_halted(core::Seq seq);
+  void skip_halted(core::Seq seq);
+  [[nodiscard]] bool resolved_now(const ModelMessage& message, const Op& op);
+  [[nodiscard]] bool failed_for_good(const ModelMessage& message) const;
+  [[nodiscard]] bool stops(const ModelMessage& message) const;
+  [[nodiscard]] bool surely_stopped(const ModelMessage& message) const;
+
+  // model_moves.cpp
+  Expected start_move(const Op& op);
+  Expected cancel_move(const Op& op);
+  Expected list_moves(const Op& op);
+  void move_and_end();
+  void move_back(core::TenantId tenant, core::Seq from, core::Seq to);
+  void spend_credit(ModelMoves& moves);
+  void end_moves();
+  void end_moves_of(const Named& source);
+  void check_nothing_left(const core::MoveTask& task) const;
+  [[nodiscard]] bool has_nowhere_to_go(const core::MoveTask& task, const std::string& reason);
+  [[nodiscard]] const core::MoveTask* find_move(const Named& document) const;
+  void change_move(const core::MoveTask& task);
+  void compare_moves() const;
+
+  // model_pull_check.cpp
+  void compare_lane_entries() const;
+
   // model_schedules.cpp
   Expected schedule(const Op& op);
   Expected delete_schedule(const Op& op);
@@ -234,6 +370,7 @@ class Model {
   std::map<Named, core::Seq> deleted_up_to_;  ///< nothing of the queue up to it starts, ever
   std::map<Named, std::vector<core::Endpoint>> groups_;  ///< in order; none is empty
   std::map<Named, ModelSchedule> schedules_;
+  std::map<Named, ModelMoves> moves_;
   std::map<core::TenantId, core::Counters> counters_;
   std::set<core::DeadLetterKey> dead_letters_;
   std::set<core::TenantId> tenants_;
@@ -250,18 +387,34 @@ class Model {
   std::map<Named, std::uint32_t> flow_in_flight_;
   std::map<Named, std::uint64_t> flow_pending_;
   std::map<Named, std::uint64_t> lags_;
+  std::map<core::LaneKey, PullLane> pull_lanes_;  ///< none is empty
+  std::uint64_t received_ = 0;
   std::uint32_t in_flight_ = 0;
   std::uint64_t pending_ = 0;
+
+  // What goes with the process: first come, first served.
+  std::map<Named, std::vector<Waiter>> waiters_;
+  std::set<core::ReceiverId> told_gone_;       ///< their queue was deleted in this batch
+  std::map<Named, std::vector<Given>> given_;  ///< in the order in which it was given
+  std::map<core::ReceiverId, Given> again_;    ///< who must get what it got before, in this batch
+  std::uint64_t life_ = 1;                     ///< of the process
+  Moment last_batch_{};                        ///< the time of the batch before
 
   // Of the batch that is being judged.
   const Decoded* written_ = nullptr;
   std::size_t next_message_ = 0;
   std::set<core::Seq> changed_;
+  std::set<core::Seq> handed_out_;
   std::set<Named> changed_queues_;
   std::set<Named> changed_flows_;
   std::set<Named> changed_groups_;
   std::set<Named> changed_schedules_;
   std::set<Named> changed_dedups_;
+  std::set<Named> changed_moves_;  ///< names of their documents
+  std::map<Named, core::Seq> last_moved_;
+  /// Sources of tasks that failed: a message was taken out, and put back as if it had been
+  /// received.
+  std::set<Named> taken_in_vain_;
   std::set<core::TenantId> changed_counts_;
   std::map<core::DeadLetterKey, bool> changed_dead_letters_;
   std::multiset<std::tuple<core::TenantId, core::Seq, core::EventKind, std::uint32_t>> events_;

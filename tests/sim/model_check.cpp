@@ -113,6 +113,7 @@ void Model::compare_written() {
     require(put != written.dedups.end() && put->second == dedups_.at(key), "I6 dedup",
             "dedup id " + key.second + " is not stored with its message");
   }
+  compare_lane_entries();
   compare_queues();
   compare_flows();
   for (const Named& key : changed_groups_) {
@@ -126,6 +127,7 @@ void Model::compare_written() {
             "settings", "URL group " + key.second + " is stored differently");
   }
   compare_schedules();
+  compare_moves();
   for (const core::TenantId tenant : changed_counts_) {
     require(written.counters.contains(tenant), "I1 counters", "changed but not written");
   }
@@ -148,7 +150,7 @@ void Model::check_effects(const Decoded& written, std::span<const core::Effect> 
   std::map<core::Seq, std::uint32_t> active;
   for (const core::AppendEvents& batch : written.events) {
     for (const core::EventRef& one : batch.events) {
-      if (one.kind == core::EventKind::active) {
+      if (one.kind == core::EventKind::active && !messages_.at(one.seq).pulled()) {
         active[one.seq] = one.attempt;
       }
     }

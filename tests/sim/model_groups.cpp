@@ -1,6 +1,7 @@
 // What URL groups and batches must mean.
 #include <algorithm>
 
+#include "core/message/mark.h"
 #include "sim/model.h"
 #include "sim/model_update.h"
 
@@ -76,9 +77,33 @@ Expected Model::publish(const Op& op) {
 Expected Model::publish_batch(const Op& op) {
   Expected all{.kind = Expected::Kind::batch};
   for (const Op& item : op.items) {
-    all.parts.push_back(publish(item));
+    if (&item != &op.items.front() || !core::is_mark(*item.message)) {
+      all.parts.push_back(publish(item));
+      continue;
+    }
+    if (!tenants_.contains(item.tenant)) {
+      return {.kind = Expected::Kind::refused, .error = ErrorKind::not_found};
+    }
+    all.parts.push_back(mark(item));
+    if (all.parts.back().flag) {
+      return all;
+    }
   }
   return all;
+}
+
+/// It stands for its whole batch, and is no message.
+Expected Model::mark(const Op& op) {
+  const Named key{op.tenant, core::mark_dedup_id(op.message->dedup_id)};
+  const auto known = dedups_.find(key);
+  if (known != dedups_.end() && known->second.expires_at > time_) {
+    ++counts(op.tenant).deduplicated;
+    return {.kind = Expected::Kind::published, .id = known->second.first, .flag = true};
+  }
+  save(dedups_, key);
+  dedups_[key] = {op.message->id, time_ + op.dedup_window};
+  changed_dedups_.insert(key);
+  return {.kind = Expected::Kind::published, .id = op.message->id};
 }
 
 Expected Model::change_group(const Op& op) {

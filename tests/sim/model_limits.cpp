@@ -35,6 +35,8 @@ Expected Model::delete_queue(const Op& op) {
   changed_queues_.insert(key);
   save(deleted_up_to_, key);
   deleted_up_to_[key] = last_seq_;
+  end_waits(key);
+  end_moves_of(key);
   return {.kind = Expected::Kind::done};
 }
 
@@ -46,6 +48,8 @@ ModelQueue& Model::use_queue(const Named& key) {
     at->second.parallelism = limits_.queue_parallelism_default;
     at->second.paused = false;
     at->second.deleted = false;
+    at->second.created_at = time_;
+    at->second.pull.reset();
     changed_queues_.insert(key);
   }
   return at->second;
@@ -58,7 +62,7 @@ void Model::sweep() {
     const auto found = messages_.find(seq);
     if (!state.cancel_requested || found == messages_.end() ||
         core::is_final(found->second.status) || found->second.cancel_requested ||
-        !swept(*found->second.content)) {
+        !swept(*found->second.content) || found->second.pulled()) {
       continue;
     }
     ++count;
@@ -155,7 +159,7 @@ void Model::compare_queues() {
       continue;
     }
     require(queue->parallelism == want.parallelism && queue->paused == want.paused &&
-                queue->deleted == want.deleted,
+                queue->deleted == want.deleted && queue->pull == want.pull,
             "settings", "queue " + key.second + " is stored differently");
     require(queue->lag == lag(key), "lag",
             "of queue " + key.second + " is stored as " + std::to_string(queue->lag) + ", it is " +

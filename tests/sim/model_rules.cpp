@@ -82,6 +82,20 @@ Expected Model::decide(const Op& op) {
     case Op::Kind::schedule: return schedule(op);
     case Op::Kind::delete_schedule: return delete_schedule(op);
     case Op::Kind::pause_schedule: return pause_schedule(op);
+    case Op::Kind::make_pull_queue: return make_pull_queue(op);
+    case Op::Kind::set_pull_queue: return set_pull_queue(op);
+    case Op::Kind::purge_queue: return purge_queue(op);
+    case Op::Kind::count_queue: return count_queue(op);
+    case Op::Kind::receive: return receive(op);
+    case Op::Kind::stop_receiving: return stop_receiving(op);
+    case Op::Kind::delete_received: return delete_received(op);
+    case Op::Kind::change_visibility: return change_visibility(op);
+    case Op::Kind::give_back: return give_back(op);
+    case Op::Kind::start_move: return start_move(op);
+    case Op::Kind::cancel_move: return cancel_move(op);
+    case Op::Kind::list_moves: return list_moves(op);
+    case Op::Kind::list_halted: return list_halted(op);
+    case Op::Kind::resolve_halted: return resolve_halted(op);
   }
   std::unreachable();
 }
@@ -90,17 +104,25 @@ Expected Model::publish(const Op& op, core::Message message) {
   if (!tenants_.contains(message.tenant)) {
     return refused(ErrorKind::not_found);
   }
-  if (op.bad_policy || (!message.queue.empty() && message.not_before > time_)) {
+  if (op.bad_policy) {
     return refused(ErrorKind::invalid_argument);
   }
+  if (const auto misfit = fit_queue(op, message)) {
+    return refused(*misfit);
+  }
   // An id counts once per tenant and destination.
-  if (!message.dedup_id.empty()) {
-    message.dedup_id += " " + message.url;
+  std::vector<std::string> scopes{message.url};
+  if (message.pull && !message.dedup_id.empty()) {
+    scopes = dedup_scopes(message, op.dedup_window);
+  }
+  const std::string given = message.dedup_id;
+  if (!given.empty()) {
+    message.dedup_id += " " + scopes.front();
   }
   const Named dedup{message.tenant, message.dedup_id};
-  if (!message.dedup_id.empty()) {
-    const auto known = dedups_.find(dedup);
-    if (known != dedups_.end() && known->second.expires_at > time_) {
+  for (const std::string& scope : scopes) {
+    const auto known = dedups_.find({message.tenant, given + " " + scope});
+    if (!given.empty() && known != dedups_.end() && known->second.expires_at > time_) {
       ++counts(message.tenant).deduplicated;
       return {.kind = Expected::Kind::published, .id = known->second.first, .flag = true};
     }
@@ -137,14 +159,22 @@ core::MessageId Model::accept(core::Message want) {
           "an accepted message was not written in its batch");
   const auto& got = written_->messages[next_message_++];
   require(got->id.seq > last_seq_, "I7 numbers", name_of(got->id.seq) + " reuses a number");
+  return take_in(got, std::move(want));
+}
+
+core::MessageId Model::take_in(const std::shared_ptr<const core::Message>& got,
+                               core::Message want) {
   want.id = got->id;
   want.created_at = time_;
   want.not_before = std::max(want.not_before, time_);
+  if (want.pull && want.pull->sent_at == Moment{}) {
+    want.pull->sent_at = time_;
+  }
   require(*got == want, "I2 present", name_of(got->id.seq) + " is not what was published");
 
   const core::Seq before = last_seq_;
   const core::Seq seq = got->id.seq;
-  last_seq_ = seq;
+  last_seq_ = std::max(last_seq_, seq);
   ModelMessage message;
   message.content = got;
   message.due = want.not_before;
@@ -225,7 +255,8 @@ void Model::end_attempt(core::Seq seq, bool delivered, bool give_up,
 
 void Model::finish(core::Seq seq, core::Status status) {
   const core::Message& content = *messages_.at(seq).content;
-  const bool failed = status == core::Status::failed;
+  // What is pulled and fails goes on in another queue.
+  const bool failed = status == core::Status::failed && !content.pull;
   const Millis keep = failed ? limits_.retention_dlq : limits_.retention_finished;
   update(seq, [&](ModelMessage& message) {
     message.status = status;
@@ -247,6 +278,9 @@ void Model::finish(core::Seq seq, core::Status status) {
   } else if (status == core::Status::canceled) {
     ++count.canceled;
     event(content.tenant, seq, core::EventKind::canceled);
+  } else if (content.pull) {
+    ++count.failed;
+    event(content.tenant, seq, core::EventKind::failed, messages_.at(seq).attempts);
   } else {
     ++count.failed;
     ++count.dead_letters;
@@ -265,6 +299,10 @@ Expected Model::cancel(const Op& op) {
     return refused(ErrorKind::not_found);
   }
   const core::Seq seq = op.id.seq;
+  if (message->pulled()) {
+    finish_canceled(seq);
+    return {.kind = Expected::Kind::canceled};
+  }
   event(op.tenant, seq, core::EventKind::cancel_requested);
   update(seq, [](ModelMessage& one) { one.cancel_requested = true; });
   changed_.insert(seq);
@@ -350,6 +388,7 @@ Expected Model::inspect(const Op& op) {
     return refused(ErrorKind::not_found);
   }
   Expected expected{.kind = Expected::Kind::inspected};
+  expected.pulled = message->pulled();
   expected.flag = message->leased;
   expected.fence = message->leased ? message->fence : core::Fence{};
   expected.pending = !core::is_final(message->status) && !message->leased;

@@ -11,7 +11,9 @@ namespace {
 core::Publish to_publish(const Op& op) {
   return {.message = std::make_unique<core::Message>(*op.message),
           .dedup_window = op.dedup_window,
-          .flow = op.flow};
+          .flow = op.flow,
+          .delay = op.delay,
+          .own_delay = op.delay > Millis{0}};
 }
 
 core::PublishBatch to_batch(const std::vector<Op>& items) {
@@ -22,7 +24,20 @@ core::PublishBatch to_batch(const std::vector<Op>& items) {
   return batch;
 }
 
+core::ChangeVisibility to_change(const Op& op) {
+  core::ChangeVisibility change{.tenant = op.tenant, .queue = op.name};
+  for (const core::Receipt& receipt : op.receipts) {
+    change.items.push_back({receipt, op.visibility.value_or(Millis{0})});
+  }
+  return change;
+}
+
 }  // namespace
+
+bool in_process(Op::Kind kind) {
+  return kind == Op::Kind::receive || kind == Op::Kind::stop_receiving ||
+         kind == Op::Kind::give_back;
+}
 
 core::Command to_command(const Op& op) {
   switch (op.kind) {
@@ -71,6 +86,24 @@ core::Command to_command(const Op& op) {
     case Op::Kind::add_endpoints: return core::UpsertEndpoints{op.tenant, op.name, op.endpoints};
     case Op::Kind::remove_endpoints: return core::RemoveEndpoints{op.tenant, op.name, op.endpoints};
     case Op::Kind::delete_group: return core::DeleteUrlGroupCommand{op.tenant, op.name};
+    case Op::Kind::make_pull_queue: return core::CreatePullQueue{op.tenant, op.name, *op.pull};
+    case Op::Kind::set_pull_queue: return core::SetPullSettings{op.tenant, op.name, *op.pull};
+    case Op::Kind::purge_queue: return core::PurgeQueue{op.tenant, op.name};
+    case Op::Kind::count_queue: return core::CountQueue{op.tenant, op.name};
+    case Op::Kind::receive:
+      return core::Receive{op.tenant,     op.name, op.receiver,  op.max,
+                           op.visibility, op.wait, op.attempt_id};
+    case Op::Kind::stop_receiving: return core::StopReceiving{op.tenant, op.name, op.receiver};
+    case Op::Kind::delete_received: return core::DeleteReceived{op.tenant, op.name, op.receipts};
+    case Op::Kind::change_visibility: return to_change(op);
+    case Op::Kind::give_back: return core::GiveBack{op.tenant, op.name, op.receipts};
+    case Op::Kind::start_move:
+      return core::StartMoveTask{op.tenant, op.name, op.destination, op.rate.value_or(0)};
+    case Op::Kind::cancel_move: return core::CancelMoveTask{op.tenant, op.name, op.move_number};
+    case Op::Kind::list_moves: return core::ListMoveTasks{op.tenant, op.name};
+    case Op::Kind::list_halted: return core::ListHalted{op.tenant, op.name};
+    case Op::Kind::resolve_halted:
+      return core::ResolveHalted{op.tenant, op.name, op.group, op.action};
   }
   std::unreachable();
 }

@@ -35,6 +35,20 @@ struct Op {
     schedule,
     delete_schedule,
     pause_schedule,
+    make_pull_queue,
+    set_pull_queue,
+    purge_queue,
+    count_queue,
+    receive,
+    stop_receiving,
+    delete_received,
+    change_visibility,
+    give_back,
+    start_move,
+    cancel_move,
+    list_moves,
+    list_halted,
+    resolve_halted,
   };
   Kind kind{};
   std::uint64_t number = 0;  ///< of this asking; a repetition has its own
@@ -64,7 +78,7 @@ struct Op {
 
   // schedule, with what a publish has
   std::optional<std::uint32_t> cron{};  ///< of known_crons; none: one that must be refused
-  Millis delay{};
+  Millis delay{};                       ///< also of a message that is pulled
 
   // queue, pause_flow, tenant, groups, schedules
   std::string name{};
@@ -76,7 +90,24 @@ struct Op {
   Millis period{1000};
   bool unpin_parallelism = false;
   bool unpin_rate = false;
+
+  // queues that are pulled from
+  std::optional<core::PullSettings> pull{};
+  core::ReceiverId receiver{};
+  std::uint32_t max = 1;
+  std::optional<Millis> visibility{};
+  std::optional<Millis> wait{};
+  std::vector<core::Receipt> receipts{};
+  std::string attempt_id{};       ///< receive
+  std::string destination{};      ///< start_move, with `rate`
+  std::uint64_t move_number = 0;  ///< cancel_move
+  std::string group{};            ///< resolve_halted
+  core::ResolveHalted::Action action{};
 };
+
+/// What the server's own adapter says of its receivers: it dies with the server and asks nobody
+/// twice.
+bool in_process(Op::Kind kind);
 
 core::Command to_command(const Op& op);
 

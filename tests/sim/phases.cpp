@@ -111,6 +111,7 @@ void Simulation::settle_everything() {
               .paused = false});
     }
   }
+  drain_everything();
   run_until(begin + settled_within, [this] {
     return model_.pending() == 0 && model_.schedules().empty() && unsynced_.empty();
   });
@@ -124,6 +125,17 @@ void Simulation::settle_everything() {
         }
         return std::string("none");
       }());
+  const auto nothing_moves = [this] {
+    return std::ranges::none_of(model_.moves(),
+                                [](const auto& one) { return one.second.running(); });
+  };
+  run_until(begin + settled_within, nothing_moves);
+  require(nothing_moves(), "moves", "a task never ends");
+  const auto nobody_waits = [this] {
+    return std::ranges::all_of(receivers_, [](const auto& one) { return one.second.hung_up; });
+  };
+  run_until(begin + settled_within, nobody_waits);
+  require(nobody_waits(), "receivers", "one waits for ever");
   full_scan("when all is settled");
 }
 
@@ -131,7 +143,8 @@ void Simulation::settle_everything() {
 void Simulation::forget_everything() {
   const core::Limits& limits = config_.limits;
   const Millis keep =
-      std::max({limits.retention_finished, limits.retention_dlq, config_.dedup_window_max}) +
+      std::max({limits.retention_finished, limits.retention_dlq, config_.dedup_window_max,
+                config_.pull_queues > 0 ? config_.pull_retention_max : Millis{0}}) +
       4 * limits.expiry_poll + 2 * limits.event_purge_every + Millis{10'000} + limits.index_after;
   const std::int64_t wakes = keep / std::min(limits.expiry_poll, limits.event_purge_every);
   if (wakes > 3000 || (limits.retention_dlq.count() == 0 && !model_.dead_letters().empty())) {
@@ -167,6 +180,15 @@ void Simulation::full_scan(const char* when) {
                 found->second.status != core::Status::succeeded,
             "I4 delivered", name_of(key.first) + " counts as delivered, no receiver has it");
   }
+  for (const auto& [key, held] : held_) {
+    require(there(key.first, key.second), "I4 known",
+            name_of(key.first) + " was received and is gone");
+  }
+  for (const auto& [seq, message] : model_.messages()) {
+    require(!message.pulled() || message.status != core::Status::succeeded ||
+                held_.contains({seq, message.content->id.nonce}),
+            "I4 delivered", name_of(seq) + " counts as received, no receiver has it");
+  }
 }
 
 /// I14: what is in memory depends on windows and attempts, not on the backlog.
@@ -180,9 +202,10 @@ void Simulation::check_bounds() {
                lanes * static_cast<double>(limits.lane_window_min) +
                    static_cast<double>(limits.window_budget) * (1 + std::log(lanes)));
   const std::uint64_t slots = 8U * (1 + config_.groups) * model_.queues().size();
-  require(static_cast<double>(machine.in_memory()) <=
-              1.25 * windows + 4 + static_cast<double>(model_.in_flight() + slots),
-          "I14 memory", std::to_string(machine.in_memory()) + " messages in memory");
+  require(
+      static_cast<double>(machine.in_memory()) <=
+          1.25 * windows + 4 + static_cast<double>(model_.in_flight() + model_.received() + slots),
+      "I14 memory", std::to_string(machine.in_memory()) + " messages in memory");
   require(
       machine.in_flight() == model_.in_flight(), "I14 in flight",
       std::to_string(machine.in_flight()) + " attempts, not " + std::to_string(model_.in_flight()));

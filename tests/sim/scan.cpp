@@ -1,5 +1,8 @@
 #include "sim/scan.h"
 
+#include <algorithm>
+
+#include "core/pull/move_task.h"
 #include "sim/trace.h"
 #include "store/codec.h"
 #include "store/key.h"
@@ -49,8 +52,8 @@ void scan_messages(store::Reader& reader, const Model& model) {
     const auto state = states.find(seq);
     require((state != states.end()) == message.has_state(), "I10 state",
             name_of(seq) + " should " + (message.has_state() ? "" : "not ") + "have a state");
-    require(rows[seq] == (message.attempts > 0 ? message.attempts - 1 : 0), "I10 state",
-            name_of(seq) + " has another number of attempts stored");
+    require(rows[seq] == (message.attempts > 0 && !message.pulled() ? message.attempts - 1 : 0),
+            "I10 state", name_of(seq) + " has another number of attempts stored");
     if (state == states.end()) {
       continue;
     }
@@ -76,6 +79,16 @@ void scan_lanes(store::Reader& reader, const Model& model, const core::Meta& met
             "index", name_of(place.seq) + " has an index entry but waits for nothing");
     const ModelMessage& message = found->second;
     require(indexed.insert(place.seq).second, "index", name_of(place.seq) + " is indexed twice");
+    if (message.pulled()) {
+      const core::Message& content = *message.content;
+      require(!got.finished && lane == core::lane_of(content) &&
+                  place.due == (lane.ordered() ? Moment{} : content.not_before) &&
+                  got.not_before == message.due && got.attempts == message.attempts &&
+                  got.started == message.started && got.forgiven == message.forgiven &&
+                  got.first_received_at == message.first_received_at,
+              "index", describe(message) + " has a wrong index entry");
+      continue;
+    }
     require(got.finished == core::is_final(message.status), "index",
             name_of(place.seq) + " is final, or is not, and its entry says otherwise");
     if (got.finished) {
@@ -94,7 +107,9 @@ void scan_lanes(store::Reader& reader, const Model& model, const core::Meta& met
   }
   for (const auto& [seq, message] : model.messages()) {
     require((core::is_final(message.status) && message.callbacks_open == 0) ||
-                indexed.contains(seq) || (seq > meta.indexed_up_to && !message.has_state()),
+                indexed.contains(seq) ||
+                (seq > meta.indexed_up_to && !message.has_state() &&
+                 !(message.pulled() && message.started)),
             "index", name_of(seq) + " waits and nothing would find it after a restart");
   }
 }
@@ -106,7 +121,8 @@ void scan_settings(store::Reader& reader, const Model& model) {
     const auto found = model.queues().find(key);
     const core::Queue got = read(store::decode_queue(key.first, key.second, entry.value));
     require(found != model.queues().end() && got.parallelism == found->second.parallelism &&
-                got.paused == found->second.paused && got.deleted == found->second.deleted,
+                got.paused == found->second.paused && got.deleted == found->second.deleted &&
+                got.pull == found->second.pull,
             "settings", "queue " + key.second + " is not as it was set");
     require(got.lag == model.lag(key), "lag", "of queue " + key.second + " is not what waits");
     ++queues;
@@ -160,6 +176,24 @@ void scan_schedules(store::Reader& reader, const Model& model) {
   require(schedules == model.schedules().size(), "schedules", "a schedule is missing");
 }
 
+void scan_moves(store::Reader& reader, const Model& model) {
+  std::map<Named, std::vector<core::MoveTask>> stored;
+  for (const store::Entry& entry : all(reader, Table::document)) {
+    const Named key = *store::parse_named_key(entry.key);
+    const auto document = read(store::decode_document(key.first, key.second, entry.value));
+    if (document.kind == core::move_task_kind) {
+      const auto task = core::to_move_task(document);
+      require(task.has_value(), "readable", "a move task");
+      stored[{key.first, task->source}].push_back(*task);
+    }
+  }
+  require(std::ranges::equal(stored, model.moves(),
+                             [](const auto& got, const auto& want) {
+                               return got.first == want.first && got.second == want.second.tasks;
+                             }),
+          "moves", "tasks are stored differently");
+}
+
 void scan_counters(store::Reader& reader, const Model& model) {
   std::map<core::TenantId, core::Counters> recount;
   for (const auto& [seq, message] : model.messages()) {
@@ -191,6 +225,7 @@ void scan_store(store::Reader& reader, const Model& model) {
   scan_lanes(reader, model, meta);
   scan_settings(reader, model);
   scan_schedules(reader, model);
+  scan_moves(reader, model);
   scan_counters(reader, model);
 
   std::set<core::DeadLetterKey> letters;
@@ -200,10 +235,12 @@ void scan_store(store::Reader& reader, const Model& model) {
   require(letters == model.dead_letters(), "dead letters once", "the list is another");
 
   std::set<core::Seq> expiring;
+  std::set<core::Seq> looked_at_later;
   std::set<Named> forgotten;
   for (const store::Entry& entry : all(reader, Table::expiry)) {
     const auto [at, batch] = *store::parse_expiry_key(entry.key);
     const core::PutExpiry record = read(store::decode_expiry(at, batch, entry.value));
+    looked_at_later.insert(record.messages.begin(), record.messages.end());
     for (const core::Seq seq : record.messages) {
       const auto found = model.messages().find(seq);
       if (found != model.messages().end() && at >= found->second.expires_at) {
@@ -216,6 +253,8 @@ void scan_store(store::Reader& reader, const Model& model) {
     require(!core::is_final(message.status) || message.expires_at == never ||
                 expiring.contains(seq) || message.callbacks_open > 0,
             "retention", name_of(seq) + " would never be purged");
+    require(!message.pulled() || core::is_final(message.status) || looked_at_later.contains(seq),
+            "retention", name_of(seq) + " would stay in its queue for ever");
   }
   std::set<Named> dedups;
   for (const store::Entry& entry : all(reader, Table::dedup)) {

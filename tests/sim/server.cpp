@@ -93,21 +93,22 @@ void Simulation::run_batch() {
     check_reply(ops[i], written->replies[i], expected[i]);
   }
   model_.check_effects(decoded, written->effects);
+  model_.check_hand_outs(written->effects,
+                         10 * config_.sync_max + 2 * config_.cpu_max + Millis{10});
   check_fairness(written->effects);
   check_bounds();
   busy_until_ = heap_.now() + up_to(config_.cpu_max);
   if (const auto due = partition_->wake_at(); !due || *due > time) {
     model_.check_nothing_stranded(time);
     model_.check_no_run_missed(time);
+    model_.check_nobody_waits_in_vain(time);
   }
 
-  Pending pending{written->batch, std::move(ops), std::move(written->replies),
+  Pending pending{written->batch, time, std::move(ops), std::move(written->replies),
                   std::move(written->effects)};
   if (under_way_ && options_.plants.effects_before_durable) {
     for (const core::Effect& effect : std::exchange(pending.effects, {})) {
-      if (const auto* start = std::get_if<core::StartAttempt>(&effect)) {
-        send(*start, pending.batch);
-      }
+      run_effect(effect, pending);
     }
   }
   if (under_way_ && options_.plants.ack_before_sync) {
@@ -179,6 +180,14 @@ void Simulation::finish_sync(std::uint64_t life) {
   }
 }
 
+void Simulation::run_effect(const core::Effect& effect, const Pending& of) {
+  if (const auto* start = std::get_if<core::StartAttempt>(&effect)) {
+    send(*start, of.batch);
+  } else if (const auto* out = std::get_if<core::HandOut>(&effect)) {
+    hand_over(*out, of);
+  }
+}
+
 void Simulation::release(std::vector<Pending> done) {
   const bool dies = faults_ && chance(config_.crash_at_release);
   for (Pending& one : done) {
@@ -190,7 +199,7 @@ void Simulation::release(std::vector<Pending> done) {
         die("before a reply left", chance(700));
         return;
       }
-      if (faults_ && chance(config_.lost_answers)) {
+      if (faults_ && !in_process(one.ops[i].kind) && chance(config_.lost_answers)) {
         unanswered(std::move(one.ops[i]));
       } else {
         answered(one.ops[i], one.replies[i], one.batch);
@@ -203,9 +212,7 @@ void Simulation::release(std::vector<Pending> done) {
         die("before an attempt left", chance(700));
         return;
       }
-      if (const auto* start = std::get_if<core::StartAttempt>(&effect)) {
-        send(*start, one.batch);
-      }
+      run_effect(effect, one);
     }
   }
   if (dies) {

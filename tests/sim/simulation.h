@@ -73,6 +73,7 @@ class Simulation {
   /// A batch that is written and not yet released.
   struct Pending {
     store::BatchSeq batch = 0;
+    Moment time{};
     std::vector<Op> ops{};
     std::vector<core::Reply> replies{};
     std::vector<core::Effect> effects{};
@@ -91,6 +92,7 @@ class Simulation {
   void start_sync();
   void finish_sync(std::uint64_t life);
   void release(std::vector<Pending> done);
+  void run_effect(const core::Effect& effect, const Pending& of);
   void submit(Op op);
   void wake_at(Moment at);
   [[nodiscard]] Moment partition_now() const { return heap_.now() + clock_offset_; }
@@ -106,6 +108,7 @@ class Simulation {
   void plan_clients();
   void client_acts();
   Op make_publish();
+  Op make_batch(core::TenantId tenant);
   core::Callback make_callback(bool queued);
   void operator_acts();
   Op change_a_limit(core::TenantId tenant);
@@ -115,11 +118,33 @@ class Simulation {
   void learn(const core::Published& published, core::TenantId tenant, bool fresh);
   void check_left(store::BatchSeq batch, const std::string& what);
   void unanswered(Op op);
+
+  // replies.cpp
   void check_reply(const Op& op, const core::Reply& reply, const Expected& expected) const;
 
   // schedule_clients.cpp
   void schedule_acts();
   void delete_schedules();
+
+  // pull_clients.cpp
+  void pull_acts();
+  [[nodiscard]] std::string pull_name(std::uint32_t number) const;
+  core::PullSettings draw_pull_settings(std::uint32_t number);
+  Op make_send(const Named& queue, bool fifo);
+  void send_some(const Named& queue, bool fifo);
+  void ask(const Named& queue, const std::string& attempt_id = {});
+  std::string draw_attempt_id();
+  void hang_up(core::ReceiverId receiver);
+  void hand_over(const core::HandOut& out, const Pending& of);
+  void work_on(const Named& queue, const core::HandOut::One& one);
+  void hide(const Named& queue, const core::Receipt& receipt, Millis time);
+  void drain(const Named& queue);
+  void drain_everything();
+
+  // pull_operators.cpp
+  void move_acts();
+  void halt_acts();
+  void resolve_all(const Named& queue);
 
   // receivers.cpp
   void send(const core::StartAttempt& start, store::BatchSeq batch);
@@ -177,6 +202,25 @@ class Simulation {
   std::set<core::Seq> purged_;
   std::map<std::pair<core::Seq, std::uint64_t>, Wire> wire_;  ///< by seq and nonce
   std::vector<Op> repeatable_;  ///< publishes with a dedup id, to be asked again
+
+  /// Somebody who waits for the answer to a Receive. Gone with the server.
+  struct Receiver {
+    Named queue{};
+    bool hung_up = false;
+    bool drains = false;  ///< deletes all it gets and asks again, until nothing is left
+    std::string attempt_id{};
+  };
+  std::map<core::ReceiverId, Receiver> receivers_;
+  std::uint64_t next_receiver_ = 1;
+  /// What receivers were given: nobody else may have it before that time. By seq and nonce.
+  struct Held {
+    Moment until{};
+    std::uint32_t receive = 0;
+    std::string attempt_id{};  ///< of the receive that got it
+  };
+  std::map<std::pair<core::Seq, std::uint64_t>, Held> held_;
+  std::vector<std::pair<Named, core::Receipt>> old_receipts_;
+  std::vector<std::string> attempt_ids_;  ///< the last ones
 
   struct Hunger {
     std::uint64_t others_started = 0;

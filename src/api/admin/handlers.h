@@ -17,4 +17,9 @@ void list_tenants(const Services& services, Call& call);
 void create_tenant(const Services& services, Call& call);
 void rotate_token(const Services& services, Call& call);
 
+void list_access_keys(const Services& services, Call& call);
+/// POST: 201 with the id and the secret of the new key.
+void create_access_key(const Services& services, Call& call);
+void revoke_access_key(const Services& services, Call& call);
+
 }  // namespace hk::api::admin

@@ -1,4 +1,5 @@
 #include "api/admin/handlers.h"
+#include "api/admin/queue_metrics.h"
 #include "observe/metrics.h"
 
 namespace hk::api::admin {
@@ -18,10 +19,13 @@ void readyz(const Services& services, Call& call) {
 }
 
 void metrics(const Services& services, Call& call) {
-  http::Response response;
-  response.content_type = "text/plain; version=0.0.4";
-  response.body = services.metrics.render();
-  call.answer(std::move(response));
+  render_queues(services, call.batcher,
+                [&services, answer = std::move(call.answer)](const std::string& queues) mutable {
+                  http::Response response;
+                  response.content_type = "text/plain; version=0.0.4";
+                  response.body = services.metrics.render() + queues;
+                  answer(std::move(response));
+                });
 }
 
 }  // namespace hk::api::admin

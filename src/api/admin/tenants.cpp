@@ -100,12 +100,8 @@ void rotate_token(const Services& services, Call& call) {
     call.answer(jobs::problem(change.error()));
     return;
   }
-  const std::optional<std::uint64_t> number = parse_unsigned(call.param);
-  std::optional<core::Tenant> tenant;
-  if (number && *number <= UINT32_MAX) {
-    tenant = find_tenant(*services.submitter.durable_view(),
-                         core::TenantId{static_cast<std::uint32_t>(*number)});
-  }
+  std::optional<core::Tenant> tenant =
+      find_tenant(*services.submitter.durable_view(), std::string_view(call.param));
   if (!tenant) {
     call.answer(jobs::problem(404, "no tenant with the id " + call.param));
     return;

@@ -1,4 +1,5 @@
-/// The job view of a message: GET /api/v1/jobs/{id}. Called on I/O threads through the route table.
+/// The job view of a message, and the groups of queues that have stopped at one. Called on I/O
+/// threads through the route table.
 #pragma once
 
 #include "api/call.h"
@@ -6,5 +7,9 @@
 namespace hk::api::jobs {
 
 void get_job(const Services& services, Call& call);
+
+void list_halted(const Services& services, Call& call);
+/// POST {"group": "…", "action": "retry" or "skip", "body": "…"}: 200 when it is done.
+void resolve_halted(const Services& services, Call& call);
 
 }  // namespace hk::api::jobs

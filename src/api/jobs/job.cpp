@@ -89,7 +89,9 @@ void write_attempts(JsonWriter& json, const Story& story, const core::Inspected&
     json.begin_object();
     json.field("number", now.fence.attempt);
     json.field("fence", fence_text(now.fence));
-    write_time(json, "started_at", now.started_at);
+    if (now.started_at != Moment{}) {  // received before a restart
+      write_time(json, "started_at", now.started_at);
+    }
     json.end_object();
   }
   json.end_array();
@@ -154,7 +156,9 @@ http::Response job_response(const Story& story, const core::Inspected& now) {
   if (story.state.in_dlq) {
     json.field("dlq_id", dead_letter_id(dead_letter_key(story)));
   }
-  write_holds(json, finished || running ? std::vector<core::Hold>{} : now.holds);
+  // One that a receiver has says so: there is nothing to be seen of its work.
+  const bool held = !finished && (!running || message.pull);
+  write_holds(json, held ? now.holds : std::vector<core::Hold>{});
   json.end_object();
   return response;
 }

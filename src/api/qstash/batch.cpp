@@ -8,6 +8,7 @@
 #include "api/qstash/handlers.h"
 #include "api/qstash/header_map.h"
 #include "api/qstash/publish.h"
+#include "api/qstash/pulled.h"
 #include "api/reply.h"
 #include "api/text.h"
 #include "observe/metrics.h"
@@ -26,11 +27,7 @@ Result<core::Publish> read_item(const Services& services, Call& call, GroupDefau
     return wrong_shape("an item must be an object with a destination");
   }
   const boost::json::object& item = given.get_object();
-  const Result<std::string> text = text_member(item, "destination");
-  if (!text) {
-    return std::unexpected(text.error());
-  }
-  Result<Destination> destination = parse_given_destination(*text);
+  const Result<std::string> destination = text_member(item, "destination");
   if (!destination) {
     return std::unexpected(destination.error());
   }
@@ -52,8 +49,16 @@ Result<core::Publish> read_item(const Services& services, Call& call, GroupDefau
   if (!fields) {
     return std::unexpected(fields.error());
   }
+  if (destination->empty() && !queue->empty()) {
+    return read_pulled(services, call,
+                       {.queue = std::move(*queue), .fields = *fields, .body = std::move(*body)});
+  }
+  Result<Destination> parsed = parse_given_destination(*destination);
+  if (!parsed) {
+    return std::unexpected(parsed.error());
+  }
   return read_publish(services, call, defaults,
-                      {.destination = std::move(*destination),
+                      {.destination = std::move(*parsed),
                        .queue = std::move(*queue),
                        .fields = *fields,
                        .body = std::move(*body)});
@@ -146,7 +151,10 @@ void publish_batch(const Services& services, Call& call) {
       items.push_back({.error = std::move(publish.error().message)});
       continue;
     }
-    append_json_string(items.emplace_back().url_json, publish->message->url);
+    std::string& url_json = items.emplace_back().url_json;
+    if (!publish->message->pull) {
+      append_json_string(url_json, publish->message->url);
+    }
     command.items.push_back(std::move(*publish));
   }
   if (command.items.empty()) {

@@ -115,6 +115,19 @@ Result<Destination> parse_given_destination(std::string_view text) {
   return found;
 }
 
+std::optional<std::vector<std::pair<std::string, std::string>>> options_without_destination(
+    std::string_view rest) {
+  const std::size_t mark = rest.find('?');
+  if (mark != 0 && !rest.empty()) {
+    return std::nullopt;
+  }
+  std::vector<std::pair<std::string, std::string>> options;
+  if (mark == 0) {
+    without_our_parameters(rest.substr(1), options);
+  }
+  return options;
+}
+
 Result<Destination> parse_destination(std::string_view rest) {
   Destination found;
   const std::size_t mark = rest.find('?');

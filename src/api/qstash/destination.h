@@ -2,6 +2,7 @@
 /// nothing is decoded, merged or resolved. Pure, any thread.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,5 +25,9 @@ Result<Destination> parse_destination(std::string_view rest);
 
 /// The same where it stands alone, in JSON: the whole query is the destination's.
 Result<Destination> parse_given_destination(std::string_view text);
+
+/// The options in `rest` if no destination is; nullopt: there is one.
+std::optional<std::vector<std::pair<std::string, std::string>>> options_without_destination(
+    std::string_view rest);
 
 }  // namespace hk::api::qstash

@@ -32,6 +32,7 @@ constexpr std::array<std::string_view, option_count> option_names = {
     "Header-Forward",
     "Queue-Name",
     "Schedule-Id",
+    "Message-Group-Id",
 };
 
 /// `suffix` is what follows "Upstash-". Few names share a length, so at most three are compared.

@@ -36,6 +36,7 @@ enum class Option : std::uint8_t {
   header_forward,
   queue_name,
   schedule_id,
+  message_group_id,
   none,
 };
 constexpr std::size_t option_count = std::to_underlying(Option::none);
@@ -73,5 +74,8 @@ void forward_all(const Options& options, const std::vector<http::Field>& fields,
 
 /// "Upstash-<Option>: <why>".
 std::unexpected<Error> refused(Option option, std::string_view why);
+
+/// What every message may have, pushed or pulled: how it is found and what of it is shown.
+Result<void> read_labels_and_redaction(const Section& given, core::Message& message);
 
 }  // namespace hk::api::qstash

@@ -1,4 +1,4 @@
-// The two options whose values have a grammar of their own.
+// The options whose values have a grammar of their own.
 #include "api/qstash/publish_options.h"
 #include "api/text.h"
 
@@ -53,6 +53,16 @@ Result<core::FlowKey> parse_flow_value(core::TenantId tenant, std::string_view k
     return fail(ErrorKind::invalid_argument, "at least one of parallelism and rate must be given");
   }
   return flow;
+}
+
+Result<Moment> parse_not_before(std::string_view text, Moment now) {
+  const std::optional<std::uint64_t> seconds = parse_unsigned(text);
+  if (!seconds ||
+      *seconds > static_cast<std::uint64_t>((to_ms(now) + duration_max.count()) / 1000)) {
+    return fail(ErrorKind::invalid_argument,
+                "\"" + std::string(text) + "\" is not a time in Unix seconds");
+  }
+  return moment_from_ms(static_cast<std::int64_t>(*seconds) * 1000);
 }
 
 Result<std::vector<std::string>> parse_redact_fields(std::string_view text) {

@@ -1,5 +1,6 @@
-// POST /v2/publish/{destination}, POST /v2/enqueue/{queue}/{destination} and, as they share all of
-// it, POST /v2/schedules/{destination}. The checks run in the order written here, and nothing is
+// POST /v2/publish/{destination}, POST /v2/enqueue/{queue}/{destination} (or without destination,
+// into a queue that is pulled from) and, as they share all of it, POST
+// /v2/schedules/{destination}. The checks run in the order written here, and nothing is
 // submitted before all of them have passed.
 #include "api/qstash/publish.h"
 
@@ -10,6 +11,7 @@
 #include "api/qstash/errors.h"
 #include "api/qstash/handlers.h"
 #include "api/qstash/publish_options.h"
+#include "api/qstash/pulled.h"
 #include "api/qstash/schedules.h"
 #include "api/reply.h"
 #include "api/text.h"
@@ -22,23 +24,6 @@ namespace hk::api::qstash {
 namespace {
 
 constexpr std::size_t tracestate_bytes_max = 512;  // what W3C asks everybody to pass on at least
-
-core::Trace read_trace(const http::Request& request, Rng& rng) {
-  if (const auto text = request.header("traceparent")) {
-    if (const auto parent = observe::parse_traceparent(*text)) {
-      core::Trace trace;
-      trace.trace_id = parent->trace_id;
-      trace.parent_span = parent->span_id;
-      trace.flags = parent->flags;
-      const auto state = request.header("tracestate");
-      if (state && state->size() <= tracestate_bytes_max) {
-        trace.state = *state;
-      }
-      return trace;
-    }
-  }
-  return core::fresh_trace(rng);
-}
 
 http::Response answered(int status, const std::string& durability) {
   http::Response response;
@@ -62,6 +47,39 @@ http::Response accepted(const core::FannedOut& all, const std::string& durabilit
   return response;
 }
 
+/// A queue of the other kind is the request's mistake.
+Error told(Error error, bool queued) {
+  if (queued && error.kind == ErrorKind::conflict) {
+    error.kind = ErrorKind::invalid_argument;
+  }
+  return error;
+}
+
+void submit_publish(const Services& services, Call& call, core::Publish command) {
+  const bool queued = !command.message->queue.empty();
+  std::string url_json;
+  if (!command.message->pull) {
+    append_json_string(url_json, command.message->url);
+  }
+  call.batcher.submit(std::move(command), [&services, queued, answer = std::move(call.answer),
+                                           url = std::move(url_json)](core::Reply reply) mutable {
+    if (!reply) {
+      services.metrics.publish_refused(reply.error().kind == ErrorKind::unavailable ? "busy"
+                                                                                    : "by_core");
+      answer(error_response(told(std::move(reply.error()), queued)));
+      return;
+    }
+    if (const auto* all = std::get_if<core::FannedOut>(&*reply)) {
+      count_published(services, *all);
+      answer(accepted(*all, services.options.durability));
+      return;
+    }
+    const auto& published = answer_of<core::Published>(reply);
+    services.metrics.published(published.deduplicated);
+    answer(accepted(published, url, services.options.durability));
+  });
+}
+
 enum class Kind : std::uint8_t { publish, enqueue, schedule };
 
 void accept(const Services& services, Call& call, Kind kind, std::string queue = {}) {
@@ -77,6 +95,21 @@ void accept(const Services& services, Call& call, Kind kind, std::string queue =
     services.metrics.publish_refused("invalid");
     call.answer(error_response(error));
   };
+  if (kind == Kind::enqueue) {
+    if (auto options = options_without_destination(call.rest)) {
+      Result<core::Publish> command = read_pulled(services, call,
+                                                  {.queue = std::move(queue),
+                                                   .fields = call.request.fields,
+                                                   .query = std::move(*options),
+                                                   .body = std::move(call.request.body)});
+      if (!command) {
+        refuse(command.error());
+        return;
+      }
+      submit_publish(services, call, std::move(*command));
+      return;
+    }
+  }
   Result<Destination> destination = parse_destination(call.rest);
   if (!destination) {
     refuse(destination.error());
@@ -103,29 +136,27 @@ void accept(const Services& services, Call& call, Kind kind, std::string queue =
     submit_schedule(services, call, std::move(*command), std::move(schedule));
     return;
   }
-
-  std::string url_json;
-  append_json_string(url_json, command->message->url);
-  call.batcher.submit(std::move(*command), [&services, answer = std::move(call.answer),
-                                            url = std::move(url_json)](core::Reply reply) mutable {
-    if (!reply) {
-      services.metrics.publish_refused(reply.error().kind == ErrorKind::unavailable ? "busy"
-                                                                                    : "by_core");
-      answer(error_response(reply.error()));
-      return;
-    }
-    if (const auto* all = std::get_if<core::FannedOut>(&*reply)) {
-      count_published(services, *all);
-      answer(accepted(*all, services.options.durability));
-      return;
-    }
-    const auto& published = answer_of<core::Published>(reply);
-    services.metrics.published(published.deduplicated);
-    answer(accepted(published, url, services.options.durability));
-  });
+  submit_publish(services, call, std::move(*command));
 }
 
 }  // namespace
+
+core::Trace read_trace(const http::Request& request, Rng& rng) {
+  if (const auto text = request.header("traceparent")) {
+    if (const auto parent = observe::parse_traceparent(*text)) {
+      core::Trace trace;
+      trace.trace_id = parent->trace_id;
+      trace.parent_span = parent->span_id;
+      trace.flags = parent->flags;
+      const auto state = request.header("tracestate");
+      if (state && state->size() <= tracestate_bytes_max) {
+        trace.state = *state;
+      }
+      return trace;
+    }
+  }
+  return core::fresh_trace(rng);
+}
 
 Result<core::Publish> read_publish(const Services& services, Call& call, GroupDefaults& defaults,
                                    PublishParts parts) {
@@ -185,8 +216,11 @@ void append_published(std::string& out, const core::Published& published,
   out.reserve(out.size() + 80 + url_json.size());
   out += "{\"messageId\":\"";
   out += core::to_text(published.id);
-  out += "\",\"url\":";
-  out += url_json;
+  out += '"';
+  if (!url_json.empty()) {
+    out += ",\"url\":";
+    out += url_json;
+  }
   out += published.deduplicated ? ",\"deduplicated\":true}" : "}";
 }
 

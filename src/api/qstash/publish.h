@@ -25,12 +25,15 @@ struct PublishParts {
 Result<core::Publish> read_publish(const Services& services, Call& call, GroupDefaults& defaults,
                                    PublishParts parts);
 
+/// Of the request's traceparent, or a new one.
+core::Trace read_trace(const http::Request& request, Rng& rng);
+
 Error invalid_queue_name();
 Error body_too_large(const Services& services);
 /// Answers 503 if nothing is accepted at the moment.
 bool refused_for_now(const Services& services, Call& call);
 
-/// `url_json` is the destination as a JSON text, quotes included.
+/// `url_json` is the destination as a JSON text, quotes included; "" = it is pulled.
 void append_published(std::string& out, const core::Published& published,
                       std::string_view url_json);
 /// A bare array, in the group's order.

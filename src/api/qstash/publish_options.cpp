@@ -39,12 +39,11 @@ Result<void> read_times(const Options& options, Moment now, const Given& given, 
     command.delay = *delay;  // the core counts it from the acceptance
   }
   if (std::string* const value = given[Option::not_before]; value != nullptr && !scheduled) {
-    const std::optional<std::uint64_t> seconds = parse_unsigned(*value);
-    if (!seconds ||
-        *seconds > static_cast<std::uint64_t>((to_ms(now) + duration_max.count()) / 1000)) {
-      return refused(Option::not_before, "\"" + *value + "\" is not a time in Unix seconds");
+    const Result<Moment> moment = parse_not_before(*value, now);
+    if (!moment) {
+      return refused(Option::not_before, moment.error().message);
     }
-    message.not_before = moment_from_ms(static_cast<std::int64_t>(*seconds) * 1000);
+    message.not_before = *moment;
     command.delay = Millis{0};
   }
   for (const Option option : {Option::not_before, Option::delay}) {
@@ -141,17 +140,11 @@ Result<void> read_rest(const Given& given, core::Message& message) {
     }
     message.queue = std::move(*value);
   }
-  if (std::string* const value = given[Option::label]) {
-    message.labels = split_commas(*value);
+  if (given[Option::message_group_id] != nullptr) {
+    return refused(Option::message_group_id,
+                   "only a message without a destination has one: it is pulled from its queue");
   }
-  if (std::string* const value = given[Option::redact]) {
-    Result<std::vector<std::string>> fields = parse_redact_fields(*value);
-    if (!fields) {
-      return refused(Option::redact, fields.error().message);
-    }
-    message.redact = std::move(*fields);
-  }
-  return {};
+  return read_labels_and_redaction(given, message);
 }
 
 Result<bool> wants_all_headers(const Given& given) {
@@ -167,6 +160,20 @@ Result<bool> wants_all_headers(const Given& given) {
 }
 
 }  // namespace
+
+Result<void> read_labels_and_redaction(const Section& given, core::Message& message) {
+  if (std::string* const value = given[Option::label]) {
+    message.labels = split_commas(*value);
+  }
+  if (std::string* const value = given[Option::redact]) {
+    Result<std::vector<std::string>> fields = parse_redact_fields(*value);
+    if (!fields) {
+      return refused(Option::redact, fields.error().message);
+    }
+    message.redact = std::move(*fields);
+  }
+  return {};
+}
 
 Result<void> read_publish_options(const Options& options, Moment now,
                                   std::vector<http::Field>& fields, QueryOptions&& query,

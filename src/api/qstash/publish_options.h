@@ -40,6 +40,9 @@ bool is_option_header(std::string_view name);
 Result<core::FlowKey> parse_flow_value(core::TenantId tenant, std::string_view key,
                                        std::string_view value);
 
+/// Unix seconds, not further away than anything may be.
+Result<Moment> parse_not_before(std::string_view text, Moment now);
+
 /// "body,header[Authorization]" as it is stored in Message::redact.
 Result<std::vector<std::string>> parse_redact_fields(std::string_view text);
 

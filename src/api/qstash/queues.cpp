@@ -25,6 +25,9 @@ void write_queue(JsonWriter& json, const core::Queue& queue) {
   json.field("parallelism", queue.parallelism);
   json.field("lag", queue.lag);
   json.field("paused", queue.paused);
+  if (queue.pull) {
+    json.field("pulled", true);
+  }
   json.end_object();
 }
 
@@ -80,8 +83,16 @@ void set_paused(const Services& services, Call& call, bool paused) {
 
 }  // namespace
 
-void upsert_queue(const Services& /*services*/, Call& call) {
+void upsert_queue(const Services& services, Call& call) {
   Result<core::UpsertQueue> command = read_upsert(call);
+  if (command && command->parallelism) {
+    const auto queue = services.submitter.durable_view()->queue(call.tenant->id, command->name);
+    if (queue && !queue->deleted && queue->pull) {
+      command = fail(ErrorKind::invalid_argument,
+                     "parallelism: queue " + queue->name +
+                         " is pulled from, and has as much under way as its receivers ask for");
+    }
+  }
   if (!command) {
     call.answer(error_response(command.error()));
     return;

@@ -15,6 +15,8 @@
 
 namespace hk::core {
 
+struct PullQueue;
+
 /// A message that is in memory: waiting in a window, waiting for its retry with a slot, leased, or
 /// final and waiting with its slot for its callbacks.
 struct Live {
@@ -29,13 +31,19 @@ struct Live {
   bool started = false;         ///< ordered lanes: holds a slot from its first attempt to its end
   bool leased = false;
   bool cancel_requested = false;
+  bool halted = false;    ///< pulled in order: its group has stopped at it
   bool finished = false;  ///< ordered lanes: final, and holds its slot for its callbacks
   /// Does it have callbacks, or is it one? Only then its end needs the message itself.
   enum class Callbacks : std::uint8_t { unknown, none, some };
   Callbacks callbacks = Callbacks::unknown;
-  Fence fence{};         ///< of the lease
-  Moment started_at{};   ///< of the lease
-  Moment lease_until{};  ///< of the lease
+  Fence fence{};        ///< of the lease; pulled ones: attempt is the receive it was given out with
+  Moment started_at{};  ///< of the lease
+  Moment lease_until{};        ///< of the lease
+  Moment first_received_at{};  ///< pulled ones
+  std::uint32_t forgiven = 0;  ///< pulled ones: as in LaneEntry
+  ReceiverId receiver{};       ///< pulled ones: who holds the lease
+  std::uint64_t nonce = 0;     ///< of its id, once it was handed out; 0: not known
+  PullQueue* pull = nullptr;   ///< pulled ones: the lane may go before its last message does
 
   /// What this message passes beside its lane's gates; null: nothing.
   [[nodiscard]] std::array<Gate*, 2> own_gates() const { return {destination, flow}; }
@@ -43,12 +51,23 @@ struct Live {
 
 struct TenantLanes;
 
+/// A queue that is pulled from, in memory: its lanes that have something, and how much is out.
+struct PullQueue {
+  TenantId tenant{};
+  std::string name{};
+  std::list<Lane*> ready{};     ///< lanes with a message that could be handed out
+  std::uint64_t in_flight = 0;  ///< leased
+  bool fed = false;             ///< listed to be looked at (Scheduler::next_fed)
+  std::map<Seq, Live*> live{};  ///< its messages that are in memory: what is out, and windows
+  std::set<Seq> halted{};       ///< those of them that are
+};
+
 struct Lane {
   enum class Where : std::uint8_t {
     idle,      ///< nothing can go: empty, or all slots taken and no retry planned
     timed,     ///< its head is due later
     parked,    ///< at a gate
-    runnable,  ///< in its tenant's round
+    runnable,  ///< in its tenant's round, or ready to be pulled from
   };
 
   LaneKey key{};
@@ -69,6 +88,12 @@ struct Lane {
   std::uint32_t slots_used = 0;
   std::set<Seq> held{};  ///< ordered lanes: final ones that keep a slot for their callbacks
 
+  PullQueue* pull = nullptr;               ///< null: its messages are pushed
+  std::list<Lane*>::iterator ready_pos{};  ///< where == runnable and pull
+  /// Pulled in order: what has been handed out and is not done, leased or not. Nothing behind the
+  /// first of them that cannot go may go.
+  std::map<Seq, Live*> begun{};
+
   std::uint32_t in_flight = 0;
 
   Where where = Where::idle;
@@ -79,6 +104,7 @@ struct Lane {
   Gate* turn_of = nullptr;  ///< the gate that woke it: the turn must be handed on
 
   [[nodiscard]] bool ordered() const { return slots_max != 0; }
+  [[nodiscard]] bool in_run() const { return pull != nullptr && key.ordered(); }
   [[nodiscard]] bool empty() const {
     return window.empty() && retrying.empty() && !more && in_flight == 0 && slots_used == 0;
   }

@@ -74,6 +74,20 @@ Gate& Scheduler::queue_gate(TenantId tenant_id, const std::string& queue) {
   return gate(Gate::Kind::queue, tenant_id, queue);
 }
 
+PullQueue* Scheduler::find_pull_queue(TenantId tenant_id, const std::string& queue) {
+  const auto found = pull_queues_.find({tenant_id, queue});
+  return found == pull_queues_.end() ? nullptr : &found->second;
+}
+
+PullQueue& Scheduler::pull_queue(TenantId tenant_id, const std::string& queue) {
+  const auto [at, fresh] = pull_queues_.try_emplace({tenant_id, queue});
+  if (fresh) {
+    at->second.tenant = tenant_id;
+    at->second.name = queue;
+  }
+  return at->second;
+}
+
 void Scheduler::forget_gate(Gate& unrecorded) {
   unrecorded.orphan = true;
   drop_gate_if_unused(unrecorded);
@@ -107,7 +121,7 @@ Lane& Scheduler::lane(const LaneKey& key) {
   slot->key = key;
   slot->serial = next_serial_++;
   slot->tenant = &tenant(key.tenant);
-  if (key.ordered()) {
+  if (!key.queue.empty()) {
     slot->slots_max = 1;
     slot->gates.push_back(&queue_gate(key.tenant, key.queue));
   } else {

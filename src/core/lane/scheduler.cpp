@@ -79,18 +79,33 @@ void Scheduler::remove(Live& live, Moment now) {
                                           : lane.window.erase(live.place);
   HK_ASSERT(erased == 1);
   --waiting_;
-  if (live.started) {
-    HK_ASSERT(lane.slots_used > 0);
-    --lane.slots_used;
-    live.started = false;
-  }
+  free_slot(live);
   settle(lane, now);
+}
+
+void Scheduler::remove_waiting(Live& live) {
+  HK_ASSERT(live.started && !live.leased);
+  const std::size_t erased = live.lane->retrying.erase({live.not_before, live.seq});
+  HK_ASSERT(erased == 1);
+  --waiting_;
+}
+
+void Scheduler::free_slot(Live& live) {
+  if (live.started) {
+    HK_ASSERT(live.lane->slots_used > 0);
+    --live.lane->slots_used;
+    live.started = false;
+    live.lane->begun.erase(live.seq);
+  }
 }
 
 void Scheduler::hold_slot(Live& live) {
   HK_ASSERT(live.lane->ordered());
   live.started = true;
   ++live.lane->slots_used;
+  if (live.lane->in_run()) {
+    live.lane->begun.emplace(live.seq, &live);
+  }
 }
 
 void Scheduler::hold_for_callbacks(Live& live) {
@@ -103,18 +118,17 @@ void Scheduler::finish(Live& live, Moment now) {
   Lane& lane = *live.lane;
   HK_ASSERT(!live.leased);
   lane.held.erase(live.seq);
-  if (live.started) {
-    HK_ASSERT(lane.slots_used > 0);
-    --lane.slots_used;
-    live.started = false;
-  }
+  free_slot(live);
   settle(lane, now);
 }
 
 // ---- where a lane is ----
 
-Live* Scheduler::candidate(Lane& lane, Moment now, Moment& wake_at) {
+Live* Scheduler::candidate(Lane& lane, Moment now, Moment& wake_at, ReceiverId receiver) {
   wake_at = never;
+  if (lane.in_run()) {
+    return candidate_of_run(lane, now, wake_at, receiver);
+  }
   if (!lane.retrying.empty()) {
     Live* retry = lane.retrying.begin()->second;
     if (retry->not_before <= now) {
@@ -158,7 +172,10 @@ void Scheduler::set_lane_timer(Lane& lane, Moment at) {
 }
 
 void Scheduler::leave(Lane& lane) {
-  HK_ASSERT(lane.where != Lane::Where::runnable);
+  HK_ASSERT(lane.where != Lane::Where::runnable || lane.pull != nullptr);
+  if (lane.where == Lane::Where::runnable) {
+    lane.pull->ready.erase(lane.ready_pos);
+  }
   if (lane.timer) {
     timers_.erase(Timer{*lane.timer, false, lane.serial});
     lane.timer.reset();
@@ -171,12 +188,18 @@ void Scheduler::leave(Lane& lane) {
 }
 
 void Scheduler::settle(Lane& lane, Moment now) {
-  if (lane.where == Lane::Where::runnable) {
-    return;  // it is looked at when its turn comes
-  }
-  leave(lane);
-  check_refill(lane);
   Moment wake_at = never;
+  if (lane.where == Lane::Where::runnable) {
+    // It is looked at when its turn comes; with nobody who pulls that may be never.
+    if (lane.pull == nullptr || candidate(lane, now, wake_at) != nullptr) {
+      return;
+    }
+    leave(lane);
+    pass_turn(lane, now);
+  } else {
+    leave(lane);
+  }
+  check_refill(lane);
   if (candidate(lane, now, wake_at) != nullptr) {
     make_runnable(lane);
   } else if (wake_at != never) {
@@ -190,6 +213,11 @@ void Scheduler::settle(Lane& lane, Moment now) {
 void Scheduler::make_runnable(Lane& lane) {
   HK_ASSERT(lane.where == Lane::Where::idle);
   lane.where = Lane::Where::runnable;
+  if (lane.pull != nullptr) {
+    lane.ready_pos = lane.pull->ready.insert(lane.pull->ready.end(), &lane);
+    feed(*lane.pull);
+    return;
+  }
   TenantLanes& owner = *lane.tenant;
   owner.runnable.push_back(&lane);
   if (!owner.in_round && owner.in_flight < limits_.tenant_parallelism) {
@@ -329,6 +357,16 @@ void Scheduler::take(Lane& lane, Live& live, Moment now) {
                                           : lane.window.erase(live.place);
   HK_ASSERT(erased == 1);
   --waiting_;
+  if (lane.ordered() && !live.started) {
+    HK_ASSERT(lane.slots_used < lane.slots_max);
+    hold_slot(live);
+  }
+  lease(live, now);
+}
+
+void Scheduler::lease(Live& live, Moment now) {
+  HK_ASSERT(!live.leased);
+  Lane& lane = *live.lane;
   for (Gate* passed : lane.gates) {
     passed->take(now);
   }
@@ -337,13 +375,12 @@ void Scheduler::take(Lane& lane, Live& live, Moment now) {
       passed->take(now);
     }
   }
-  if (lane.ordered() && !live.started) {
-    HK_ASSERT(lane.slots_used < lane.slots_max);
-    live.started = true;
-    ++lane.slots_used;
-  }
   live.leased = true;
   ++lane.in_flight;
+  if (lane.pull != nullptr) {
+    ++lane.pull->in_flight;
+    return;
+  }
   ++lane.tenant->in_flight;
   ++in_flight_;
 }
@@ -352,11 +389,17 @@ void Scheduler::release(Live& live, Moment now) {
   HK_ASSERT(live.leased);
   Lane& lane = *live.lane;
   TenantLanes& owner = *lane.tenant;
-  HK_ASSERT(lane.in_flight > 0 && owner.in_flight > 0 && in_flight_ > 0);
+  HK_ASSERT(lane.in_flight > 0);
   live.leased = false;
   --lane.in_flight;
-  --owner.in_flight;
-  --in_flight_;
+  if (lane.pull != nullptr) {
+    HK_ASSERT(lane.pull->in_flight > 0);
+    --lane.pull->in_flight;
+  } else {
+    HK_ASSERT(owner.in_flight > 0 && in_flight_ > 0);
+    --owner.in_flight;
+    --in_flight_;
+  }
   for (Gate* passed : lane.gates) {
     passed->give_back(now);
     wake_one(*passed, now);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <list>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -55,8 +56,32 @@ class Scheduler {
   /// REQUIRES: an ordered lane; it has a slot and neither waits nor is leased.
   void hold_for_callbacks(Live& live);
 
+  // ---- queues that are pulled from ----
+
+  /// Null: no lane of that queue is in memory.
+  [[nodiscard]] PullQueue* find_pull_queue(TenantId tenant, const std::string& queue);
+  PullQueue& pull_queue(TenantId tenant, const std::string& queue);
+  /// Takes the next message that `receiver` may have now; it is leased. Null: none. In a queue with
+  /// order the rest of a run that this receiver has begun comes first.
+  Live* pull_next(PullQueue& queue, ReceiverId receiver, Moment now);
+  /// A queue that has got something ready, or a receiver, since it was last returned. Null: none.
+  PullQueue* next_fed();
+  void feed(PullQueue& queue);
+  /// Takes the oldest message after `after` and up to `up_to` that anybody could have now; it is
+  /// leased. Looks at no more than `looks`. `after` follows; null with after == up_to: none is
+  /// left.
+  Live* pull_oldest(PullQueue& queue, Seq& after, Seq up_to, std::size_t& looks, Moment now);
+  /// The first of a lane in order that is not done, as far as it is in memory; null: none is.
+  [[nodiscard]] static const Live* first_of_run(const Lane& lane);
+  [[nodiscard]] bool wants_refill(const PullQueue& queue) const;
+
   /// A recovered message that was started before: it keeps its slot. REQUIRES: an ordered lane.
   void hold_slot(Live& live);
+  /// It no longer waits for its next attempt, and keeps its slot. REQUIRES: it has one.
+  void remove_waiting(Live& live);
+  /// A message that waits in no window is out, and passes its lane's gates: one that was handed out
+  /// before a restart, or again to the same receiver.
+  void lease(Live& live, Moment now);
 
   Lane& lane(const LaneKey& key);
   [[nodiscard]] Lane* find_lane(const LaneKey& key);
@@ -66,6 +91,8 @@ class Scheduler {
   void forget_gate(Gate& gate);
   /// Limits of the gate were changed from outside.
   void gate_changed(Gate& gate, Moment now);
+  /// live.not_before is another one. REQUIRES: it waits, in an ordered lane, and was not started.
+  void due_changed(Live& live, Moment now) { settle(*live.lane, now); }
   void set_slots(const LaneKey& key, std::uint32_t slots, Moment now);
   /// The gates that a message of an ordered lane passes by itself; "" = none.
   void use_own_gates(Live& live, const std::string& host, const std::string& flow_key);
@@ -120,7 +147,8 @@ class Scheduler {
   void drop_gate_if_unused(Gate& gate);
   TenantLanes& tenant(TenantId id);
 
-  Live* candidate(Lane& lane, Moment now, Moment& wake_at);
+  Live* candidate(Lane& lane, Moment now, Moment& wake_at, ReceiverId receiver = {});
+  Live* candidate_of_run(Lane& lane, Moment now, Moment& wake_at, ReceiverId receiver);
   Gate* shut_gate(const Lane& lane, const Live& live, Moment now) const;
   void settle(Lane& lane, Moment now);
   void set_lane_timer(Lane& lane, Moment at);
@@ -131,6 +159,7 @@ class Scheduler {
   void pass_turn(Lane& lane, Moment now);
   void set_gate_timer(Gate& gate, Moment now);
   void take(Lane& lane, Live& live, Moment now);
+  static void free_slot(Live& live);
   void forget_if_empty(Lane& lane);
   void check_refill(Lane& lane);
   static void set_more(Lane& lane, bool more);
@@ -141,6 +170,8 @@ class Scheduler {
   std::unordered_map<GateId, std::unique_ptr<Gate>, GateHash> gates_;
   std::unordered_map<std::uint64_t, Gate*> gates_by_serial_;
   std::unordered_map<TenantId, std::unique_ptr<TenantLanes>> tenants_;
+  std::map<std::pair<TenantId, std::string>, PullQueue> pull_queues_;
+  std::deque<PullQueue*> fed_;
   std::deque<TenantLanes*> round_;  ///< tenants with runnable lanes, in turn
   std::set<Timer> timers_;
   std::list<Lane*> refills_;

@@ -1,4 +1,6 @@
 // What every accepted message goes through: its record, its place in a lane, its index entry.
+#include <limits>
+
 #include "base/assert.h"
 #include "base/sometimes.h"
 #include "core/machine.h"
@@ -15,10 +17,19 @@ MessageId Machine::accept(std::shared_ptr<Message> message) {
   message->id = MessageId{last_seq_, rng_.next()};
   message->created_at = batch_.now();
   message->not_before = std::max(message->not_before, batch_.now());
+  if (message->pull) {
+    if (message->pull->sent_at == Moment{}) {
+      message->pull->sent_at = batch_.now();
+    }
+    const Queue* const queue = find_pull_queue(message->tenant, message->queue);
+    HK_ASSERT(queue != nullptr);
+    batch_.expire_message(message->pull->sent_at + queue->pull->retention, last_seq_);
+    now_delayed(*message);
+  }
 
   const Seq seq = last_seq_;
   const LaneKey key = lane_of(*message);
-  if (key.ordered()) {
+  if (!key.queue.empty()) {
     ++queue_for(key.tenant, key.queue).lag;
     dirty_queues_.insert({key.tenant, key.queue});
   }
@@ -31,9 +42,9 @@ MessageId Machine::accept(std::shared_ptr<Message> message) {
   live.seq = seq;
   live.lane = &lane;
   live.not_before = message->not_before;
-  live.place = {lane.ordered() ? Moment{} : live.not_before, seq};
+  live.place = {key.ordered() ? Moment{} : live.not_before, seq};
   live.callbacks = callbacks_of(*message);
-  live_.emplace(seq, std::move(owned));
+  keep(std::move(owned));
   if (lane.ordered()) {
     scheduler_.use_own_gates(live, message->host, message->flow_key);
   }
@@ -54,6 +65,17 @@ MessageId Machine::accept(std::shared_ptr<Message> message) {
   young_.push_back({seq, batch_.now()});
   wait_in_lane(live);
   return id;
+}
+
+/// REQUIRES: its lane is set.
+Live& Machine::keep(std::unique_ptr<Live> live) {
+  Live& kept = *live;
+  kept.pull = kept.lane->pull;
+  if (kept.pull != nullptr) {
+    kept.pull->live.emplace_hint(kept.pull->live.end(), kept.seq, &kept);
+  }
+  live_.emplace(kept.seq, std::move(live));
+  return kept;
 }
 
 void Machine::wait_in_lane(Live& live) {
@@ -83,7 +105,9 @@ void Machine::index(Live& live) {
                     .host = live.destination != nullptr ? live.destination->name : std::string{},
                     .started = live.started,
                     .cancel_requested = live.cancel_requested,
-                    .finished = live.finished}});
+                    .finished = live.finished,
+                    .first_received_at = live.first_received_at,
+                    .forgiven = live.forgiven}});
 }
 
 void Machine::unindex(Live& live) {
@@ -96,6 +120,12 @@ void Machine::unindex(Live& live) {
 void Machine::forget(Live& live) {
   HK_ASSERT(!live.leased);
   scheduler_.unuse_own_gates(live);
+  if (live.pull != nullptr) {
+    live.pull->live.erase(live.seq);
+    if (live.halted) {
+      live.pull->halted.erase(live.seq);
+    }
+  }
   live_.erase(live.seq);
 }
 
@@ -103,11 +133,18 @@ Lane& Machine::lane_for(const LaneKey& key) {
   if (Lane* known = scheduler_.find_lane(key)) {
     return *known;
   }
-  if (!key.ordered()) {
-    return scheduler_.lane(key);
-  }
   Lane& lane = scheduler_.lane(key);
+  if (key.queue.empty()) {
+    return lane;
+  }
   const auto queue = queues_.find({key.tenant, key.queue});
+  // Its queue may be of the other kind by now: deleted, and made again.
+  if (key.is_pulled()) {
+    // As many as are asked for: what holds a group back is what of it is out.
+    lane.slots_max = std::numeric_limits<std::uint32_t>::max();
+    lane.pull = &scheduler_.pull_queue(key.tenant, key.queue);
+    return lane;
+  }
   // A group keeps its order by having one slot, whatever the queue's parallelism.
   const bool wide = key.group.empty() && queue != queues_.end();
   lane.slots_max = wide ? queue->second.parallelism : 1;
@@ -132,6 +169,7 @@ Queue& Machine::queue_for(TenantId tenant, const std::string& name) {
                 .updated_at = batch_.now(),
                 .lag = queue.lag,
                 .sweep_up_to = queue.sweep_up_to,
+                .doomed = queue.doomed,
                 .deleted = false};
   dirty_queues_.insert(at->first);
   use_queue_settings(queue);

@@ -37,6 +37,20 @@ void write_if_any(JsonWriter& json, std::string_view name, const std::string& te
   }
 }
 
+/// What could not be pushed, to be pulled.
+Message message_for_queue(const Message& source, const Queue& queue) {
+  Message message;
+  message.tenant = source.tenant;
+  message.queue = queue.name;
+  message.method.clear();
+  message.body = source.body;
+  message.caller_ip = source.caller_ip;
+  message.trace = source.trace;
+  message.redact = source.redact;
+  message.pull.emplace().fifo = queue.pull->fifo;
+  return message;
+}
+
 bool is_callback(const Message& message) { return message.callback_of.seq != Seq{}; }
 
 }  // namespace
@@ -131,6 +145,14 @@ Message callback_message(const Message& source, const Callback& to, const Messag
 // ---- in the batch that records the attempt ----
 
 void Machine::call_back(const Message& source, const Callback& to, MessageState& state) {
+  if (to.url.starts_with(queue_scheme)) {
+    // If that queue is gone, the message is a dead letter only.
+    const std::string name = to.url.substr(queue_scheme.size());
+    if (const Queue* const queue = find_pull_queue(source.tenant, name)) {
+      accept(std::make_shared<Message>(message_for_queue(source, *queue)));
+    }
+    return;
+  }
   if (!source.queue.empty()) {
     ++state.callbacks_open;
   }

@@ -5,12 +5,17 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 #include "base/error.h"
 #include "core/lane/lane.h"
 #include "core/record.h"
 
 namespace hk::core {
+
+/// In place of a failure callback's URL, with the name of a queue that is pulled from behind it:
+/// the message itself goes there, not word of it.
+inline constexpr std::string_view queue_scheme = "queue:";
 
 /// The public id of a dead letter.
 std::string to_text(const DeadLetterKey& key);

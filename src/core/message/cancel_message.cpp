@@ -23,17 +23,23 @@ Reply Machine::decide(const CancelMessage& command) {
     return fail(ErrorKind::not_found,
                 "message " + to_text(command.id) + " is already being cancelled");
   }
-  return Canceled{.running = cancel(seq, lane_of(*message), std::move(state))};
+  return Canceled{.running = cancel(seq, lane_of(*message), std::move(state), Why::asked)};
 }
 
 /// True: an attempt of it is on the wire; no other follows. REQUIRES: the state is neither final
 /// nor being cancelled; `lane` is a copy, since the message's own may go with it.
-bool Machine::cancel(Seq seq, const LaneKey& lane, MessageState state) {
-  state.cancel_requested = true;
+bool Machine::cancel(Seq seq, const LaneKey& lane, MessageState state, Why why) {
+  // Of one that is pulled its receiver is told whether somebody wished it away.
+  state.cancel_requested = why == Why::asked || !lane.is_pulled();
   state.cancel_requested_at = batch_.now();
   batch_.event(lane.tenant, seq, EventKind::cancel_requested);
 
   Live* live = find_live(seq);
+  if (live != nullptr && live->leased && live->lane->pull != nullptr) {
+    finish_pulled(*live, Status::canceled,
+                  std::move(state));  // its receiver learns of it when it next asks
+    return false;
+  }
   if (live != nullptr && live->leased) {
     HK_SOMETIMES(cancel_of_running_message);
     live->cancel_requested = true;

@@ -83,7 +83,7 @@ void Machine::end_attempt(Live& live, Attempt attempt, bool delivered, bool give
 void Machine::finish(Live& live, MessageState state, Status status) {
   const Seq seq = live.seq;
   retire(seq, live.lane->key, state, status);
-  if (status == Status::failed) {
+  if (state.in_dlq) {
     tell_of_failure(live, state);
   }
   cut_answer(live, state);
@@ -103,8 +103,9 @@ void Machine::retire(Seq seq, const LaneKey& lane, MessageState& state, Status s
   HK_ASSERT(is_final(status) && !is_final(state.status));
   const Moment now = batch_.now();
   const TenantId tenant = lane.tenant;
-  if (lane.ordered()) {
-    leave_queue(lane);
+  if (!lane.queue.empty()) {
+    no_longer_delayed(seq, lane);
+    leave_queue(seq, lane);
   }
   state.status = status;
   state.finished_at = now;
@@ -118,6 +119,9 @@ void Machine::retire(Seq seq, const LaneKey& lane, MessageState& state, Status s
     ++counts.canceled;
     state.callbacks_open = 0;  // a cancel frees the slot at once
     batch_.event(tenant, seq, EventKind::canceled);
+  } else if (lane.is_pulled()) {
+    ++counts.failed;  // what became of it is in another queue
+    batch_.event(tenant, seq, EventKind::failed, state.attempts);
   } else {
     HK_SOMETIMES(message_dead_lettered);
     ++counts.failed;

@@ -1,3 +1,5 @@
+#include "core/message/inspect.h"
+
 #include "base/assert.h"
 #include "core/machine.h"
 
@@ -6,6 +8,8 @@ namespace hk::core {
 namespace {
 
 constexpr std::size_t held_named_max = 4;
+
+}  // namespace
 
 void explain_gate(const Gate& gate, Moment now, std::vector<Hold>& holds) {
   const char* what = gate.kind == Gate::Kind::destination ? "destination"
@@ -34,8 +38,6 @@ void explain_gate(const Gate& gate, Moment now, std::vector<Hold>& holds) {
   }
 }
 
-}  // namespace
-
 /// "Why is this message not running?" always has an answer: every gate that is shut for it now.
 Reply Machine::decide(const Inspect& command) {
   const auto message = find_message(command.tenant, command.id);
@@ -47,6 +49,10 @@ Reply Machine::decide(const Inspect& command) {
   const Moment now = batch_.now();
   const MessageState state = batch_.state(seq).value_or(MessageState{.due = message->not_before});
   if (is_final(state.status)) {
+    return answer;
+  }
+  if (message->pull) {
+    inspect_pulled(*message, answer);
     return answer;
   }
   const Live* live = find_live(seq);

@@ -4,10 +4,15 @@
 #include "base/sometimes.h"
 #include "core/machine.h"
 #include "core/message/callback.h"
+#include "core/message/mark.h"
 
 HK_SOMETIMES_DECLARE(publish_deduplicated)
 HK_SOMETIMES_DECLARE(dedup_window_over)
+HK_SOMETIMES_DECLARE(deduplicated_in_the_scope_of_before)
 HK_SOMETIMES_DECLARE(fanned_out)
+HK_SOMETIMES_DECLARE(batch_marked)
+HK_SOMETIMES_DECLARE(marked_batch_repeated)
+HK_SOMETIMES_DECLARE(mark_window_over)
 
 namespace hk::core {
 
@@ -32,7 +37,48 @@ struct FanOutRoom {
   }
 };
 
+/// Nothing of the mark is stored but its dedup id, with the id that the adapter gave it.
+Published mark_batch(Batch& batch, const Publish& mark) {
+  const Message& message = *mark.message;
+  const std::string dedup_id = mark_dedup_id(message.dedup_id);
+  const auto known = batch.dedup(message.tenant, dedup_id);
+  if (known && known->expires_at > batch.now()) {
+    HK_SOMETIMES(marked_batch_repeated);
+    return {known->first, true};
+  }
+  if (known) {
+    HK_SOMETIMES(mark_window_over);
+  }
+  HK_SOMETIMES(batch_marked);
+  const Moment expires_at = batch.now() + mark.dedup_window;
+  batch.put_dedup(message.tenant, dedup_id, Dedup{message.id, expires_at});
+  batch.expire_dedup(expires_at, message.tenant, dedup_id);
+  return {message.id, false};
+}
+
 }  // namespace
+
+/// What was accepted with the same id before, in time. The id becomes the one that is stored: it
+/// counts once per destination, so that endpoints of a group are decided on their own.
+std::optional<Dedup> Machine::find_duplicate(Publish& command) {
+  Message& message = *command.message;
+  const std::string given = message.dedup_id + ' ';
+  const DedupScopes scopes = message.pull ? pull_dedup_scopes(message, command.dedup_window)
+                                          : DedupScopes{.now = message.url};
+  message.dedup_id = given + scopes.now;
+  auto known = batch_.dedup(message.tenant, message.dedup_id);
+  if (known && known->expires_at <= batch_.now()) {
+    HK_SOMETIMES(dedup_window_over);
+    known.reset();
+  }
+  if (!known && !scopes.before.empty()) {
+    known = batch_.dedup(message.tenant, given + scopes.before);
+    if (known && known->expires_at > batch_.now()) {
+      HK_SOMETIMES(deduplicated_in_the_scope_of_before);
+    }
+  }
+  return known && known->expires_at > batch_.now() ? known : std::nullopt;
+}
 
 /// Checks in this order: tenant, policy, duplicate. The message, its dedup entry and its event are
 /// one batch: there is no moment at which one of them exists without the others.
@@ -48,25 +94,22 @@ Result<Published> Machine::publish(Publish command) {
   if (command.delay > Millis{0}) {
     message.not_before = std::max(message.not_before, batch_.now() + command.delay);
   }
+  if (auto fits = check_pull(command); !fits) {
+    return std::unexpected(fits.error());
+  }
   // The run of a schedule takes its place in the queue at once; there the queue waits for it.
-  if (!message.queue.empty() && message.schedule.empty() && message.not_before > batch_.now()) {
+  if (!message.queue.empty() && !message.pull && message.schedule.empty() &&
+      message.not_before > batch_.now()) {
     return fail(
         ErrorKind::invalid_argument,
         "a message of a queue cannot be delayed: publish it without a queue, or without delay");
   }
 
   if (!message.dedup_id.empty()) {
-    // One id counts once per destination: endpoints of a group are decided on their own.
-    message.dedup_id += ' ';
-    message.dedup_id += message.url;
-    const auto known = batch_.dedup(message.tenant, message.dedup_id);
-    if (known && known->expires_at > batch_.now()) {
+    if (const auto known = find_duplicate(command)) {
       HK_SOMETIMES(publish_deduplicated);
       ++counters(message.tenant).deduplicated;
       return Published{known->first, true};
-    }
-    if (known) {
-      HK_SOMETIMES(dedup_window_over);
     }
   }
 
@@ -148,6 +191,18 @@ Reply Machine::decide(PublishBatch command) {
   FanOutRoom room;
   for (Publish& item : command.items) {
     const Message& message = *item.message;
+    if (&item == &command.items.front() && is_mark(message)) {
+      if (!tenants_.contains(message.tenant)) {
+        return fail(ErrorKind::not_found, "no such tenant");
+      }
+      const Published marked = mark_batch(batch_, item);
+      all.items.emplace_back(marked);
+      if (marked.deduplicated) {
+        ++counters(message.tenant).deduplicated;
+        return all;
+      }
+      continue;
+    }
     const auto group =
         message.url.empty() ? url_groups_.find({message.tenant, message.topic}) : url_groups_.end();
     if (group != url_groups_.end()) {

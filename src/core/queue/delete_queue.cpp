@@ -21,18 +21,27 @@ Reply Machine::decide(const DeleteQueueCommand& command) {
   Queue& queue = found->second;
   queue.deleted = true;
   queue.updated_at = batch_.now();
-  queue.sweep_up_to = last_seq_;
   dirty_queues_.insert(found->first);
-  index_wanted_ = last_seq_;
   if (queue.lag > 0) {
     HK_SOMETIMES(queue_deleted_with_messages);
   }
+  end_waiters(queue);
+  end_moves_of(queue);
+  receive_attempts_.erase(found->first);
   begin_sweep(queue);
   return Done{};
 }
 
 /// From the start of its index, also when an earlier deletion of it was not done yet.
-void Machine::begin_sweep(const Queue& queue) {
+void Machine::begin_sweep(Queue& queue) {
+  queue.sweep_up_to = last_seq_;
+  queue.doomed = queue.lag;
+  index_wanted_ = last_seq_;
+  forget_delayed_of({queue.tenant, queue.name});
+  go_on_sweeping(queue);
+}
+
+void Machine::go_on_sweeping(const Queue& queue) {
   sweeps_[{queue.tenant, queue.name}] = Sweep{.lane = {queue.tenant, queue.name, {}, {}, {}}};
   scheduler_.queue_gate(queue.tenant, queue.name).sweeping = true;
 }
@@ -73,14 +82,20 @@ bool Machine::sweep(const Queue& queue, Sweep& sweep, std::size_t& budget) {
       const Seq seq = entry.place.seq;
       if (seq > queue.sweep_up_to) {
         HK_SOMETIMES(sweep_met_newer_messages);
-        lane_done = true;
-        break;
+        if (sweep.lane.ordered()) {
+          lane_done = true;
+          break;
+        }
       }
       --budget;
       sweep.after = entry.place;
-      MessageState state = batch_.state(seq).value_or(MessageState{.due = entry.not_before});
+      if (seq > queue.sweep_up_to) {
+        continue;  // by due time: an older one may come behind it
+      }
+      MessageState state = batch_.state(seq).value_or(
+          MessageState{.due = sweep.lane.ordered() ? entry.not_before : entry.place.due});
       if (!is_final(state.status) && !state.cancel_requested) {
-        cancel(seq, sweep.lane, std::move(state));
+        cancel(seq, sweep.lane, std::move(state), Why::swept);
       }
     }
     if (queue.lag == 0) {
@@ -101,10 +116,15 @@ bool Machine::sweep(const Queue& queue, Sweep& sweep, std::size_t& budget) {
 }
 
 /// A message of the queue is final.
-void Machine::leave_queue(const LaneKey& lane) {
+void Machine::leave_queue(Seq seq, const LaneKey& lane) {
   const auto found = queues_.find({lane.tenant, lane.queue});
   HK_ASSERT(found != queues_.end() && found->second.lag > 0);
   --found->second.lag;
+  // The last of them may be pushed ones that were on the wire when the sweep came by.
+  const bool of_before = found->second.pull && !lane.is_pulled();
+  if ((seq <= found->second.sweep_up_to || of_before) && found->second.doomed > 0) {
+    --found->second.doomed;
+  }
   dirty_queues_.insert(found->first);
   drop_if_over(found->second);
 }

@@ -1,18 +1,10 @@
 #include "edge/http/connection.h"
 
 #include <algorithm>
-#include <atomic>
-#include <cstring>
-#include <memory>
-#include <optional>
-#include <string_view>
 #include <utility>
 
 #include "base/assert.h"
-#include "edge/http/pipeline.h"
-#include "edge/http/read_buffer.h"
-#include "edge/http/request_reader.h"
-#include "edge/http/responder.h"
+#include "edge/http/served_connection.h"
 
 namespace hk::http {
 
@@ -27,85 +19,7 @@ constexpr std::size_t kept_output_bytes = std::size_t{4} * 1024;
 /// After the last response the peer gets this long to read it and to close.
 constexpr milliseconds linger_time{2'000};
 
-template <class Stream>
-class Connection final : public ConnectionBase,
-                         public Responder::Target,
-                         public std::enable_shared_from_this<Connection<Stream>> {
- public:
-  template <class... StreamArguments>
-  Connection(IoLoop& loop, ServerCore& core, Peer peer, StreamArguments&&... arguments)
-      : loop_(loop),
-        core_(core),
-        peer_(std::move(peer)),
-        stream_(std::in_place, std::forward<StreamArguments>(arguments)...),
-        reader_(core.limits, core.bodies) {}
-
-  void start();
-  void respond(std::uint64_t slot, Response response) override;
-  void on_deadline(Clock::time_point now) override;
-  void drain() override;
-  void abort() override { close(); }
-
- private:
-  /// What the peer is expected to do; decides which deadline runs.
-  enum class Phase : std::uint8_t { handshake, idle, head, body, busy, linger };
-
-  // Reading.
-  void read();
-  void on_read(const Failure& failure, std::size_t bytes);
-  void process();
-  void dispatch();
-  void refuse(Refusal refusal);
-  [[nodiscard]] bool may_start_request() const;
-  // Writing.
-  void flush();
-  void wait_writable();
-  void send_continue_if_owed();
-  void flush_soon();
-  [[nodiscard]] bool all_sent() const { return sent_ == sending_.size() && out_.empty(); }
-  // Life.
-  void settle();
-  void enter_phase();
-  [[nodiscard]] Phase current_phase() const;
-  [[nodiscard]] Clock::time_point next_deadline() const;
-  [[nodiscard]] Clock::time_point body_deadline() const;
-  [[nodiscard]] bool is_over() const;
-  void begin_linger();
-  void time_out();
-  void close();
-  void finish_operation();
-
-  IoLoop& loop_;
-  ServerCore& core_;
-  const Peer peer_;
-  std::optional<Stream> stream_;        ///< empty once closed and no operation is pending
-  std::shared_ptr<Connection> self_{};  ///< the connection's own hold on itself while open
-  std::atomic<bool> closed_{false};     ///< written on the loop's thread only
-  std::size_t operations_ = 0;          ///< pending ones; each comes back to finish_operation()
-
-  RequestReader reader_;
-  ReadBuffer input_{};
-  bool reading_ = false;
-  bool processing_ = false;
-  bool input_ended_ = false;  ///< no further request will be read
-  bool continue_owed_ = false;
-  std::uint64_t requests_ = 0;
-
-  Pipeline pipeline_{};
-  std::string out_{};      ///< responses to send next
-  std::string sending_{};  ///< being sent; stays put while a write is pending
-  std::size_t sent_ = 0;   ///< of sending_
-  bool writing_ = false;
-  bool flush_queued_ = false;
-  std::uint64_t sent_total_ = 0;
-  std::uint64_t write_mark_ = 0;  ///< sent_total_ when the write deadline was last set
-  Clock::time_point write_deadline_{};
-
-  Phase phase_ = Phase::idle;
-  std::uint64_t phase_request_ = 0;
-  Clock::time_point phase_since_{};
-  std::uint64_t body_received_ = 0;
-};
+}  // namespace
 
 template <class Stream>
 void Connection<Stream>::start() {
@@ -155,6 +69,10 @@ void Connection<Stream>::on_read(const Failure& failure, std::size_t bytes) {
   }
   if (failure) {
     input_ended_ = true;  // the peer may still read what is owed to it
+    peer_ended_ = true;
+    for (auto& told : pipeline_.take_watchers()) told();
+  } else if (input_ended_) {
+    input_.clear();  // behind the last request; read only to see the peer leave
   } else {
     input_.add(bytes);
     body_received_ += bytes;
@@ -206,6 +124,7 @@ void Connection<Stream>::dispatch() {
                       .says_keep_alive = reader_.http_1_0() && request.keep_alive},
                      reader_.take_share());
   request.peer = peer_.address;
+  request.secure = Stream::has_handshake;
   Responder responder(this->shared_from_this(), slot);
   try {
     core_.handler(std::move(request), std::move(responder), loop_);
@@ -250,6 +169,17 @@ void Connection<Stream>::respond(std::uint64_t slot, Response response) {
   } else {
     flush_soon();  // more answers of this connection may be ready now: one write for all
   }
+}
+
+template <class Stream>
+void Connection<Stream>::watch(std::uint64_t slot, std::move_only_function<void()> told) {
+  HK_ASSERT(loop_.on_thread());
+  if (closed_ || peer_ended_) {
+    loop_.post(std::move(told));  // not now: who watches is still on the stack
+    return;
+  }
+  pipeline_.watch(slot, std::move(told));
+  if (!processing_) settle();
 }
 
 template <class Stream>
@@ -334,7 +264,8 @@ void Connection<Stream>::settle() {
     if (is_over()) return begin_linger();
   }
   enter_phase();
-  if (!reading_ && !input_ended_ && may_start_request()) read();
+  const bool wants_input = input_ended_ ? pipeline_.watched() : may_start_request();
+  if (!reading_ && !peer_ended_ && wants_input) read();
   loop_.wheel().schedule(*this, next_deadline());
 }
 
@@ -455,7 +386,8 @@ void Connection<Stream>::close() {
   // Now: a responder may keep this object until after the server, and its budget of bodies, is
   // gone.
   reader_.abandon();
-  pipeline_ = Pipeline{};
+  Pipeline left = std::exchange(pipeline_, Pipeline{});
+  for (auto& told : left.take_watchers()) told();
   // finish_operation() lets go of stream and self; if nothing is pending it must be called later,
   // when no member function is on the stack.
   if (operations_ == 0) {
@@ -472,8 +404,6 @@ void Connection<Stream>::finish_operation() {
   loop_.connection_gone();
   self_.reset();  // the last line that may touch this
 }
-
-}  // namespace
 
 void serve_connection(IoLoop& loop, ServerCore& core, Socket socket, Peer peer) {
   const PeerKey key = peer.key;

@@ -26,6 +26,7 @@ struct Request {
   std::string body{};
   std::string peer{};  ///< IP address of the client
   bool keep_alive = true;
+  bool secure = false;  ///< came by TLS
 
   /// The first field of that name, or nullopt.
   [[nodiscard]] std::optional<std::string_view> header(std::string_view name) const;

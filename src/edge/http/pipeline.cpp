@@ -1,5 +1,6 @@
 #include "edge/http/pipeline.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/assert.h"
@@ -14,10 +15,11 @@ std::uint64_t Pipeline::open(WriteOptions options, BodyShare body) {
 void Pipeline::answer(std::uint64_t slot, const Response& response, std::string_view common_lines,
                       std::string& out) {
   if (ended_) return;
-  HK_ASSERT(slot >= first_slot_ && slot - first_slot_ < waiting());
-  const std::size_t index = front_ + static_cast<std::size_t>(slot - first_slot_);
+  const std::size_t index = index_of(slot);
   HK_ASSERT(!slots_[index].answered);
   slots_[index].answered = true;
+  // It may own who answers: it ends with this function, not in the middle of it.
+  const auto told = std::exchange(slots_[index].told, nullptr);
   slots_[index].body.release();
   if (index != front_) {
     write(slots_[index], response, common_lines, slots_[index].bytes);
@@ -36,6 +38,27 @@ void Pipeline::answer(std::uint64_t slot, const Response& response, std::string_
     slots_.clear();
     front_ = 0;
   }
+}
+
+std::size_t Pipeline::index_of(std::uint64_t slot) const {
+  HK_ASSERT(slot >= first_slot_ && slot - first_slot_ < waiting());
+  return front_ + static_cast<std::size_t>(slot - first_slot_);
+}
+
+void Pipeline::watch(std::uint64_t slot, std::move_only_function<void()> told) {
+  if (!ended_) slots_[index_of(slot)].told = std::move(told);
+}
+
+bool Pipeline::watched() const {
+  return std::ranges::any_of(slots_, [](const Slot& slot) { return slot.told != nullptr; });
+}
+
+std::vector<std::move_only_function<void()>> Pipeline::take_watchers() {
+  std::vector<std::move_only_function<void()>> all;
+  for (Slot& slot : slots_) {
+    if (slot.told) all.push_back(std::exchange(slot.told, nullptr));
+  }
+  return all;
 }
 
 void Pipeline::write(Slot& slot, const Response& response, std::string_view common_lines,

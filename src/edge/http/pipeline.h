@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,10 @@ class Pipeline {
   /// Appends to `out` every response whose turn has come.
   void answer(std::uint64_t slot, const Response& response, std::string_view common_lines,
               std::string& out);
+  /// `told` is one of take_watchers() while the slot has no answer.
+  void watch(std::uint64_t slot, std::move_only_function<void()> told);
+  [[nodiscard]] bool watched() const;
+  [[nodiscard]] std::vector<std::move_only_function<void()>> take_watchers();
   /// From now on responses say that the connection ends, and the next one ends it.
   void close_after_next() { closing_ = true; }
 
@@ -34,7 +39,9 @@ class Pipeline {
     BodyShare body{};
     bool answered = false;
     std::string bytes{};
+    std::move_only_function<void()> told{};
   };
+  [[nodiscard]] std::size_t index_of(std::uint64_t slot) const;
   void write(Slot& slot, const Response& response, std::string_view common_lines, std::string& out);
   void pop();
 

@@ -42,4 +42,9 @@ void Responder::operator()(Response response) {
   target->respond(slot_, std::move(response));
 }
 
+void Responder::when_gone(std::move_only_function<void()> told) {
+  HK_ASSERT(target_ != nullptr);  // answered already
+  target_->watch(slot_, std::move(told));
+}
+
 }  // namespace hk::http

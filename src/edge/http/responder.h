@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 #include "edge/http/server.h"
 
@@ -15,6 +16,8 @@ class Responder::Target {
   virtual ~Target() = default;
   /// Once per slot. Does nothing when the connection has ended meanwhile.
   virtual void respond(std::uint64_t slot, Response response) = 0;
+  /// See Responder::when_gone.
+  virtual void watch(std::uint64_t slot, std::move_only_function<void()> told) = 0;
 };
 
 }  // namespace hk::http

@@ -67,6 +67,9 @@ class Responder {
   Responder& operator=(const Responder&) = delete;
   ~Responder();
   void operator()(Response response);
+  /// Calls `told` on the I/O thread if the peer stops sending or hangs up before the answer: it is
+  /// not likely to read one. At most once, and not after the answer. On the I/O thread only.
+  void when_gone(std::move_only_function<void()> told);
 
  private:
   std::shared_ptr<Target> target_;

@@ -34,7 +34,8 @@ bool read_by_key(Table table) {
     case Table::url_group:
     case Table::schedule:
     case Table::schedule_state:
-    case Table::schedule_due: return false;
+    case Table::schedule_due:
+    case Table::document: return false;
   }
   return false;
 }

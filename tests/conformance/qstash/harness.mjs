@@ -2,10 +2,15 @@
 import assert from "node:assert/strict";
 import { after, before } from "node:test";
 import { Client, QstashError, Receiver as Verifier } from "@upstash/qstash";
-import { Receiver } from "./receiver.mjs";
-import { DEV_KEYS, DEV_TOKEN, Server, waitFor } from "./server.mjs";
+import { Receiver } from "../lib/receiver.mjs";
+import { Server, waitFor } from "../lib/server.mjs";
+import "../lib/watch.mjs";
 
-export { DEV_KEYS, DEV_TOKEN, waitFor };
+export { waitFor };
+
+// The credentials of --dev are public by design.
+export const DEV_TOKEN = "eyJVc2VySUQiOiJkZWZhdWx0VXNlciIsIlBhc3N3b3JkIjoiZGVmYXVsdFBhc3N3b3JkIn0=";
+export const DEV_KEYS = { current: "sig_7kYjw48mhY7kAjqNGcy6cr29RJ6r", next: "sig_5ZB6DVzB1wjE8S6rZ7eenA8Pdnhs" };
 
 // The client announces each failure on the console; the tests provoke many.
 for (const level of ["error", "warn"]) {
@@ -13,18 +18,11 @@ for (const level of ["error", "warn"]) {
   console[level] = (...parts) => String(parts[0]).startsWith("[Upstash QStash]") || original(...parts);
 }
 
-// run.mjs holds the other end: when it is gone, nobody waits for us, and the server must not stay behind.
-if (process.env.HIKYAKU_E2E_WATCH) {
-  process.stdin.on("close", () => process.exit(1)).resume();
-  process.stdin.unref();
-}
-
 /** Call inside describe(): starts everything before its tests, and ends it after them. */
-export function world({ flags = [], dev = true, token } = {}) {
+export function world({ flags = [], dev = true, token = DEV_TOKEN } = {}) {
   const it = new World();
   before(async () => {
-    it.server = new Server(flags, dev);
-    if (token) it.server.token = token;
+    it.server = new Server(flags, dev, token);
     it.receiver = await new Receiver().start();
     await it.server.start();
     it.client = it.connect();

@@ -3,7 +3,7 @@
 #
 #     HIKYAKU_BINARY=build/release/hikyaku tests/conformance/qstash/wire.sh [base | rotate]
 #
-# Prints a line of JSON for each test, as reporter.mjs does; exits 1 when one failed.
+# Prints a line of JSON for each test, as ../lib/reporter.mjs does; exits 1 when one failed.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 part=${1:-base}

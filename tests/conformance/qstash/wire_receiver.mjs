@@ -4,7 +4,7 @@ import { renameSync, writeFileSync } from "node:fs";
 import http from "node:http";
 import path from "node:path";
 
-import { freePort } from "./server.mjs";
+import { freePort } from "../lib/server.mjs";
 
 const directory = process.argv[2];
 const counts = new Map();

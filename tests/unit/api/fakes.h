@@ -35,6 +35,7 @@ class FakeReader final : public core::Reader {
   std::vector<core::Queue> queue_list;
   std::vector<core::Schedule> schedule_list;
   std::optional<core::ScheduleState> state_of_schedules;
+  std::vector<core::Document> document_list;  ///< in the order of their names
 
   template <class T, class Fits>
   static std::optional<T> found(const std::vector<T>& all, Fits fits) {
@@ -108,6 +109,22 @@ class FakeReader final : public core::Reader {
   }
   std::optional<core::FlowKey> flow_key(core::TenantId, std::string_view key) override {
     return found(flows, [key](const core::FlowKey& one) { return one.key == key; });
+  }
+  std::optional<core::Document> document(core::TenantId, std::string_view kind,
+                                         std::string_view name) override {
+    return found(document_list, [kind, name](const core::Document& one) {
+      return one.kind == kind && one.name == name;
+    });
+  }
+  std::vector<core::Document> documents(core::TenantId, std::string_view kind,
+                                        std::string_view after, std::size_t limit) override {
+    std::vector<core::Document> out;
+    for (const core::Document& one : document_list) {
+      if (one.kind == kind && one.name > after && out.size() < limit) {
+        out.push_back(one);
+      }
+    }
+    return out;
   }
   std::vector<core::Schedule> schedules(core::TenantId, std::string_view, std::size_t) override {
     return schedule_list;
@@ -203,6 +220,7 @@ class FakeConnection final : public http::Responder::Target {
     responses.resize(std::max(responses.size(), static_cast<std::size_t>(slot) + 1));
     responses[slot] = std::move(response);
   }
+  void watch(std::uint64_t /*slot*/, std::move_only_function<void()> /*told*/) override {}
 };
 
 }  // namespace hk::api::testing

@@ -38,6 +38,7 @@ class MemoryReader final : public Reader {
   std::map<Name, Schedule> schedule_records;
   std::map<Name, ScheduleState> schedule_states;
   std::set<ScheduleDue> schedule_order;
+  std::map<std::tuple<TenantId, std::string, std::string>, Document> document_records;
   std::map<TenantId, Tenant> tenant_records;
   std::map<TenantId, Counters> counter_records;
   std::optional<Meta> meta_record;
@@ -118,6 +119,20 @@ class MemoryReader final : public Reader {
   }
   std::optional<FlowKey> flow_key(TenantId tenant, std::string_view key) override {
     return get(flow_records, Name{tenant, std::string(key)});
+  }
+  std::optional<Document> document(TenantId tenant, std::string_view kind,
+                                   std::string_view name) override {
+    return get(document_records, std::tuple{tenant, std::string(kind), std::string(name)});
+  }
+  std::vector<Document> documents(TenantId tenant, std::string_view kind, std::string_view after,
+                                  std::size_t limit) override {
+    std::vector<Document> out;
+    for (const auto& [key, one] : document_records) {
+      if (one.tenant == tenant && one.kind == kind && one.name > after && out.size() < limit) {
+        out.push_back(one);
+      }
+    }
+    return out;
   }
   std::vector<Schedule> schedules(TenantId tenant, std::string_view after,
                                   std::size_t limit) override {
@@ -228,6 +243,10 @@ class MemoryReader final : public Reader {
     schedule_states.erase({m.tenant, m.id});
     schedule_order.erase({m.next_at, m.tenant, m.id});
   }
+  void on(const PutDocument& m) {
+    document_records[{m.document.tenant, m.document.kind, m.document.name}] = m.document;
+  }
+  void on(const DeleteDocument& m) { document_records.erase({m.tenant, m.kind, m.name}); }
   void on(const PutTenant& m) { tenant_records[m.tenant.id] = m.tenant; }
   void on(const PutCounters& m) { counter_records[m.tenant] = m.counters; }
   void on(const PutMeta& m) { meta_record = m.meta; }

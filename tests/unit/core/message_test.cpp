@@ -30,6 +30,18 @@ TEST(MessageIdText, HasOneLengthAndAPrefix) {
   }
 }
 
+TEST(MessageIdText, AUuidOfBothNumbersIsTheSameId) {
+  EXPECT_EQ(parse_message_id("00000000-0000-004d-fedc-ba9876543210"),
+            (MessageId{Seq{77}, 0xfedcba9876543210}));
+  for (const char* text :
+       {"00000000-0000-0000-fedc-ba9876543210", "00000000-0000-004D-fedc-ba9876543210",
+        "00000000_0000-004d-fedc-ba9876543210", "0000000000000-004d-fedc-ba9876543210",
+        "00000000-0000-004d-fedc-ba987654321g"}) {
+    SCOPED_TRACE(text);
+    EXPECT_EQ(parse_message_id(text), std::nullopt);
+  }
+}
+
 TEST(MessageIdText, RefusesWhatIsNotOne) {
   const std::string good = to_text({Seq{77}, 99});
   struct Row {

@@ -20,6 +20,7 @@ inline const TenantId tenant_one{1};
 struct Ran {
   std::vector<Reply> replies{};
   std::vector<StartAttempt> starts{};
+  std::vector<HandOut> handed_out{};
   std::vector<Mutation> mutations{};
 
   /// The only reply, which must be a T.
@@ -68,6 +69,8 @@ class Rig {
     for (Effect& effect : output.effects) {
       if (auto* start = std::get_if<StartAttempt>(&effect)) {
         ran.starts.push_back(std::move(*start));
+      } else if (auto* handed = std::get_if<HandOut>(&effect)) {
+        ran.handed_out.push_back(std::move(*handed));
       }
     }
     ran.mutations = std::move(output.mutations);

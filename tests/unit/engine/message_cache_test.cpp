@@ -39,6 +39,20 @@ TEST(MessageCache, DoesNotKeepWhatIsLargerThanAllOfIt) {
   EXPECT_EQ(cache.bytes(), 0U);
 }
 
+TEST(MessageCache, WhatIsPutAgainTakesThePlaceOfTheFirst) {
+  MessageCache cache(50'000);
+  cache.put(message(1, 10'000));
+  const std::size_t bytes = cache.bytes();
+  const auto edited = message(1, 20'000);
+  cache.put(edited);
+  EXPECT_EQ(cache.get(core::Seq{1}), edited);
+  EXPECT_EQ(cache.bytes(), bytes + 10'000);
+
+  cache.put(message(1, 60'000));  // too large: but the old one is not it, either
+  EXPECT_EQ(cache.get(core::Seq{1}), nullptr);
+  EXPECT_EQ(cache.bytes(), 0U);
+}
+
 TEST(MessageCache, ErasingGivesTheBytesBack) {
   MessageCache cache(1 << 20);
   cache.put(message(1, 10));

@@ -160,6 +160,25 @@ TEST(SigningKey, IsSigAnd28LettersAndDigits) {
   EXPECT_EQ(used.size(), 62U);
 }
 
+TEST(AccessKey, IsHKAnd18CapitalsAndDigitsWithASecretOf40LettersAndDigits) {
+  std::set<std::string> seen;
+  std::set<char> used;
+  for (int i = 0; i < 500; ++i) {
+    const std::string id = make_access_key_id();
+    const std::string secret(make_access_key_secret().reveal());
+
+    ASSERT_EQ(id.size(), 20U);
+    EXPECT_TRUE(id.starts_with("HK"));
+    used.insert(id.begin() + 2, id.end());
+    ASSERT_EQ(secret.size(), 40U);
+    EXPECT_TRUE(std::ranges::all_of(secret, [](unsigned char c) { return std::isalnum(c); }));
+    seen.insert(id);
+    seen.insert(secret);
+  }
+  EXPECT_EQ(seen.size(), 1000U);
+  EXPECT_EQ(std::string(used.begin(), used.end()), "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+}
+
 TEST(SystemRng, GivesOtherNumbersEachTimeAcrossItsBuffer) {
   SystemRng rng;
   std::set<std::uint64_t> seen;

@@ -46,6 +46,29 @@ TEST(Sha256, GivesTheDigestsOfFips180) {
   }
 }
 
+TEST(Md5, GivesTheDigestsOfRfc1321) {
+  struct Row {
+    std::string_view input;
+    std::string_view digest;
+  };
+  const Row rows[] = {
+      {"", "d41d8cd98f00b204e9800998ecf8427e"},
+      {"a", "0cc175b9c0f1b6a831c399e269772661"},
+      {"message digest", "f96b697d7cb7938d525a2f31aaf161d0"},
+      {"12345678901234567890123456789012345678901234567890123456789012345678901234567890",
+       "57edf4a22be3c955ac49da2e2107b67a"},
+  };
+
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.input);
+    const Digest128 digest = md5(row.input);
+    EXPECT_EQ(hex(std::string_view(reinterpret_cast<const char*>(digest.data()), digest.size())),
+              row.digest);
+    EXPECT_EQ(text(sha256("abc")),  // the two do not disturb each other
+              "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  }
+}
+
 TEST(Sha256, IsTheSameInPiecesOfAnySize) {
   SeededRng rng(1);
   const std::string whole = bytes(rng, 1000);

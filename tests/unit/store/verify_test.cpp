@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/message/mark.h"
 #include "store/codec.h"
 #include "store/key.h"
 #include "store/memory/sim_store.h"
@@ -114,6 +115,14 @@ TEST(Verify, FindsNothingWrongWithASoundStore) {
   EXPECT_EQ(report.rows[static_cast<std::size_t>(Table::lane)], 2U);
   EXPECT_EQ(report.unfinished, 3U);
   EXPECT_EQ(report.without_index, 1U);
+}
+
+TEST(Verify, LooksForNoMessageBehindTheMarkOfABatch) {
+  std::vector<core::Mutation> rows = sound();
+  const std::string id = core::mark_dedup_id("topic x");
+  rows.emplace_back(core::PutDedup{tenant, id, {{Seq{4'000'000}, 28}, moment_from_ms(9000)}});
+
+  EXPECT_EQ(report_of(rows).problems, std::vector<std::string>{});
 }
 
 TEST(Verify, FindsNothingWrongWithAnEmptyStore) {

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "core/message/mark.h"
 #include "unit/core/rig.h"
 
 namespace hk::core::testing {
@@ -121,6 +122,29 @@ TEST(PublishBatch, BoundsWhatItsFanOutsBecome) {
   EXPECT_EQ(all.items[20].error().kind, ErrorKind::invalid_argument);
   EXPECT_TRUE(all.items[21].has_value()) << "a plain one still goes through";
   EXPECT_EQ(rig.reader.messages.size(), 20'001U);
+}
+
+TEST(PublishBatch, WithAMarkIsAcceptedOnceInItsWindow) {
+  Rig rig;
+  const auto marked = [&rig](std::vector<Message> messages, std::uint64_t number) {
+    PublishBatch command = batch(std::move(messages));
+    command.items.insert(command.items.begin(),
+                         make_mark(tenant_one, {Seq{number}, number}, "same", Millis{1000}));
+    return told(rig.run(std::move(command)).only<BatchPublished>());
+  };
+  using Told = std::vector<std::string>;
+  Message known = message_to("http://a");
+  known.dedup_id = "same";
+
+  EXPECT_EQ(marked({known, message_to("http://b")}, 10), (Told{"10", "1", "2"}));
+  rig.restart();
+  rig.pass(Millis{999});
+  EXPECT_EQ(marked({message_to("http://c")}, 20), Told{"again 10"}) << "nothing else happened";
+  rig.pass(Millis{1});
+  EXPECT_EQ(marked({}, 30), Told{"30"}) << "the window is over";
+  EXPECT_EQ(marked({message_to("http://d")}, 40), Told{"again 30"}) << "one of nothing counts, too";
+  EXPECT_EQ(rig.counts().accepted, 2U);
+  EXPECT_EQ(rig.counts().deduplicated, 2U);
 }
 
 TEST(PublishBatch, OfNothingIsAnsweredWithNothing) {

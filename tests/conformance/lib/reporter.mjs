@@ -1,4 +1,4 @@
-// Turns the events of node:test into one line of JSON for each finished test; run.mjs reads them.
+// Turns the events of node:test into one line of JSON for each finished test; runner.mjs reads them.
 
 /** The error with the places in our own files only: neither the client's nor Node's. */
 function explain(error) {
@@ -8,7 +8,7 @@ function explain(error) {
   const ours = lines.filter(
     (line) => !/^\s+at /.test(line) || (line.includes(".mjs") && !/node_modules|node:/.test(line)),
   );
-  return status + ours.join("\n").replaceAll(import.meta.url.replace(/reporter\.mjs$/, ""), "");
+  return status + ours.join("\n").replaceAll(import.meta.url.replace(/lib\/reporter\.mjs$/, ""), "");
 }
 
 export default async function* reporter(source) {

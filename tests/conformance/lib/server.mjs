@@ -7,10 +7,6 @@ import net from "node:net";
 import os from "node:os";
 import path from "node:path";
 
-// The credentials of --dev are public by design.
-export const DEV_TOKEN = "eyJVc2VySUQiOiJkZWZhdWx0VXNlciIsIlBhc3N3b3JkIjoiZGVmYXVsdFBhc3N3b3JkIn0=";
-export const DEV_KEYS = { current: "sig_7kYjw48mhY7kAjqNGcy6cr29RJ6r", next: "sig_5ZB6DVzB1wjE8S6rZ7eenA8Pdnhs" };
-
 // Deadlines are generous: a slow machine must not fail a test, only a missing event may.
 export const PATIENCE_MS = Number(process.env.HIKYAKU_E2E_PATIENCE ?? "20") * 1000;
 
@@ -43,7 +39,7 @@ export async function freePort() {
 }
 
 /** One exchange. The target goes out as it is: destinations stand in it unencoded. */
-export function exchange(port, method, target, { body, headers = {}, token = DEV_TOKEN } = {}) {
+export function exchange(port, method, target, { body, headers = {}, token = null } = {}) {
   return new Promise((resolve, reject) => {
     const fields = { ...headers };
     if (token !== null) fields.Authorization = `Bearer ${token}`;
@@ -66,11 +62,16 @@ export function exchange(port, method, target, { body, headers = {}, token = DEV
   });
 }
 
+/** What the binary inherits: no settings of ours. */
+function environment() {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("HIKYAKU_")));
+}
+
 export class Server {
-  constructor(flags, dev) {
+  constructor(flags, dev, token = null) {
     this.flags = flags;
     this.dev = dev;
-    this.token = DEV_TOKEN;
+    this.token = token;
     this.starts = 0;
   }
 
@@ -80,12 +81,9 @@ export class Server {
 
   async start() {
     if (!process.env.HIKYAKU_BINARY) throw new Error("HIKYAKU_BINARY is not set: use run.mjs");
-    this.home ??= await mkdtemp(path.join(os.tmpdir(), "hikyaku-qstash-"));
+    this.home ??= await mkdtemp(path.join(os.tmpdir(), "hikyaku-conformance-"));
     this.port ??= await freePort();
     this.starts += 1;
-    const environment = Object.fromEntries(
-      Object.entries(process.env).filter(([name]) => !name.startsWith("HIKYAKU_")),
-    );
     const log = openSync(path.join(this.home, "log"), "a");
     const dev = this.dev ? ["--dev"] : [];
     const argv = [
@@ -99,27 +97,44 @@ export class Server {
     ];
     this.process = spawn(process.env.HIKYAKU_BINARY, argv, {
       stdio: ["ignore", log, log],
-      env: environment,
+      env: environment(),
       cwd: this.home,
     });
     closeSync(log);
-    const child = this.process;
-    process.once("exit", () => {
-      child.kill("SIGKILL");
-      rmSync(this.home, { recursive: true, force: true });
-    });
+    if (this.starts === 1)
+      process.once("exit", () => {
+        this.process.kill("SIGKILL");
+        rmSync(this.home, { recursive: true, force: true });
+      });
     this.ended = new Promise((resolve) => this.process.once("exit", (code, signal) => resolve(signal ?? code)));
     let ended;
     this.ended.then((how) => (ended = how));
     await waitFor(
       async () => {
         if (ended !== undefined) throw new Error(`the server ended (${ended}) before it was ready:\n${this.log()}`);
-        const answer = await exchange(this.port, "GET", "/readyz", { token: null }).catch(() => null);
+        const answer = await exchange(this.port, "GET", "/readyz").catch(() => null);
         return answer?.status === 200;
       },
       () => `the server to become ready:\n${this.log()}`,
     );
     return this;
+  }
+
+  /** Runs another command of the binary with the same data directory: its exit code and what it wrote. */
+  async command(...argv) {
+    const child = spawn(process.env.HIKYAKU_BINARY, [...argv, "--data", path.join(this.home, "data")], {
+      stdio: ["ignore", "pipe", "pipe"],
+      env: environment(),
+      cwd: this.home,
+    });
+    let [stdout, stderr] = ["", ""];
+    child.stdout.on("data", (chunk) => (stdout += chunk));
+    child.stderr.on("data", (chunk) => (stderr += chunk));
+    const code = await new Promise((resolve, reject) => {
+      child.once("error", reject);
+      child.once("close", (status, signal) => resolve(signal ?? status));
+    });
+    return { code, stdout, stderr };
   }
 
   log() {
@@ -130,6 +145,12 @@ export class Server {
   async kill() {
     this.process.kill("SIGKILL");
     await this.ended;
+  }
+
+  /** SIGTERM: it ends by itself. The exit code, or the signal that ended it. */
+  async terminate() {
+    this.process.kill("SIGTERM");
+    return this.ended;
   }
 
   async restart() {

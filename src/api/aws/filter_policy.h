@@ -1,0 +1,97 @@
+/// The filter policy of a subscription: which messages it wants, by their attributes or by their
+/// body. Parsed once when it is set, then asked for every message that is published. Pure, any
+/// thread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "api/aws/errors.h"
+#include "api/aws/message_attributes.h"
+#include "base/error.h"
+
+namespace hk::api::aws {
+
+enum class FilterScope : std::uint8_t { message_attributes, message_body };
+
+namespace filter {
+
+/// A value that is no object and no array.
+using Scalar = std::variant<std::nullptr_t, bool, double, std::string>;
+
+struct Range {
+  double low = 0;
+  double high = 0;
+  bool low_included = true;
+  bool high_included = true;
+
+  [[nodiscard]] bool holds(double value) const;
+};
+
+struct Network {
+  std::array<std::uint8_t, 16> address{};
+  std::size_t bytes = 0;  ///< 4 or 16
+  std::size_t bits = 0;
+
+  [[nodiscard]] bool holds(std::string_view address_text) const;
+};
+
+enum class Operator : std::uint8_t {
+  equal,
+  prefix,
+  suffix,
+  equal_ignoring_case,
+  anything_but,
+  numeric,
+  exists,
+  cidr,
+};
+
+struct Condition {
+  Operator op = Operator::equal;
+  Scalar value{};                ///< equal; the text of prefix, suffix, ...; the bool of exists
+  Range range{};                 ///< numeric
+  Network network{};             ///< cidr
+  std::vector<Condition> but{};  ///< anything_but: none of these
+};
+
+struct Rules;
+struct Rule {
+  std::string key{};
+  std::vector<Condition> any_of{};
+  std::vector<Rules> nested{};  ///< one, instead of any_of: the rules of the object under the key
+};
+struct Rules {
+  std::vector<Rule> all_of{};
+  std::vector<std::vector<Rules>> alternatives{};  ///< of each "$or" one must hold
+};
+
+/// invalid_argument: the reason, for the person who wrote the policy.
+Result<Rules> parse_rules(std::string_view text, FilterScope scope);
+
+}  // namespace filter
+
+class FilterPolicy {
+ public:
+  /// invalid_argument: the reason. "{}" wants everything.
+  static Result<FilterPolicy> parse(std::string_view text, FilterScope scope);
+
+  /// internal: there was no memory to look at it. To take that for a no would lose the message.
+  [[nodiscard]] Result<bool> matches(const MessageAttributes& attributes,
+                                     std::string_view body) const;
+
+ private:
+  FilterPolicy(filter::Rules rules, FilterScope scope) : rules_(std::move(rules)), scope_(scope) {}
+
+  filter::Rules rules_;
+  FilterScope scope_;
+};
+
+/// How a policy that does not parse is told: by Subscribe, or by SetSubscriptionAttributes.
+Refusal filter_policy_refusal(const Error& error, bool subscribing);
+
+}  // namespace hk::api::aws

@@ -1,0 +1,103 @@
+#include "api/aws/route.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "api/aws/names.h"
+#include "api/aws/sigv4.h"
+
+namespace hk::api::aws {
+
+namespace {
+
+constexpr std::string_view target_prefix = "AmazonSQS.";
+constexpr std::string_view sns_version = "2010-03-31";
+
+/// These stand in messages that SNS delivered, as links that work without a signature.
+bool is_link_action(std::string_view action) {
+  return action == "ConfirmSubscription" || action == "Unsubscribe";
+}
+
+/// The scope of the signature decides, then the version of the API.
+Dialect query_dialect(const http::Request& request, const QueryForm& form,
+                      std::string_view action) {
+  if (const Checked<Signature> signature = parse_signature(request)) {
+    return signature->scope.service == "sns" ? Dialect::sns_query : Dialect::sqs_query;
+  }
+  return form.value("Version") == sns_version || is_link_action(action) ? Dialect::sns_query
+                                                                        : Dialect::sqs_query;
+}
+
+Checked<Routed> route_json(std::string_view target) {
+  if (!target.starts_with(target_prefix) || target.size() == target_prefix.size()) {
+    return refuse(
+        ErrorCode::unknown_operation,
+        "The operation " + std::string(target.substr(0, 200)) + " is not one of AmazonSQS.");
+  }
+  return Routed{Dialect::sqs_json, std::string(target.substr(target_prefix.size())), {}};
+}
+
+Checked<Routed> route_query(const http::Request& request) {
+  const std::string_view body = request.method == "POST" ? request.body : std::string_view();
+  Checked<QueryForm> form = QueryForm::parse(body, request.query());
+  if (!form) {
+    return std::unexpected(std::move(form.error()));
+  }
+  const std::string action(form->value("Action").value_or(""));
+  if (action.empty()) {
+    return refuse(ErrorCode::no_operation,
+                  "The request has neither the header X-Amz-Target nor the parameter Action.");
+  }
+  const Dialect dialect = query_dialect(request, *form, action);
+  const std::optional<QueueRef> queue = parse_queue_url(request.path());
+  if (queue && !is_sns(dialect)) {
+    if (action == "CreateQueue" || action == "ListQueues") {
+      return refuse(ErrorCode::unknown_operation,
+                    "The action " + action +
+                        " is not valid for a queue's own address; send it to "
+                        "the path /.");
+    }
+    form->add("QueueUrl", request.path());
+  }
+  return Routed{dialect, action, std::move(*form)};
+}
+
+}  // namespace
+
+Dialect dialect_of(const http::Request& request) {
+  if (request.method == "POST" && request.header("X-Amz-Target")) {
+    return Dialect::sqs_json;
+  }
+  const Checked<Signature> signature = parse_signature(request);
+  return signature && signature->scope.service == "sns" ? Dialect::sns_query : Dialect::sqs_query;
+}
+
+Checked<Routed> route(const http::Request& request) {
+  if (request.method == "POST") {
+    if (const auto target = request.header("X-Amz-Target")) {
+      return route_json(*target);
+    }
+    return route_query(request);
+  }
+  if (request.method == "GET") {
+    return route_query(request);
+  }
+  return refuse(ErrorCode::no_operation, "Requests are made with POST, or with GET and Action.");
+}
+
+Checked<Input> input_of(Routed& routed, const http::Request& request) {
+  if (is_json(routed.dialect)) {
+    return Input::from_json(request.body);
+  }
+  return Input::from_form(std::move(routed.form), routed.dialect, routed.action);
+}
+
+bool is_unsigned_link(const Routed& routed, const http::Request& request) {
+  if (request.method != "GET" || !is_sns(routed.dialect) || !is_link_action(routed.action)) {
+    return false;
+  }
+  const Checked<Signature> signature = parse_signature(request);
+  return !signature && signature.error().code == ErrorCode::missing_authentication_token;
+}
+
+}  // namespace hk::api::aws

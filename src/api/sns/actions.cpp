@@ -1,0 +1,95 @@
+#include "api/sns/actions.h"
+
+#include <algorithm>
+#include <array>
+
+#include "api/aws/names.h"
+#include "api/text.h"
+#include "base/encoding.h"
+
+namespace hk::api::sns {
+
+namespace {
+
+const std::string token_version(1, '\x01');
+
+struct Row {
+  std::string_view name;
+  sqs::Action action;
+};
+constexpr std::array actions = {
+    Row{"Publish", publish},
+    Row{"PublishBatch", publish_batch},
+    Row{"CreateTopic", create_topic},
+    Row{"DeleteTopic", delete_topic},
+    Row{"ListTopics", list_topics},
+    Row{"GetTopicAttributes", get_topic_attributes},
+    Row{"SetTopicAttributes", set_topic_attributes},
+    Row{"Subscribe", subscribe},
+    Row{"ConfirmSubscription", confirm_subscription},
+    Row{"Unsubscribe", unsubscribe},
+    Row{"ListSubscriptions", list_subscriptions},
+    Row{"ListSubscriptionsByTopic", list_subscriptions_by_topic},
+    Row{"GetSubscriptionAttributes", get_subscription_attributes},
+    Row{"SetSubscriptionAttributes", set_subscription_attributes},
+    Row{"TagResource", tag_resource},
+    Row{"UntagResource", untag_resource},
+    Row{"ListTagsForResource", list_tags_for_resource},
+};
+
+}  // namespace
+
+sqs::Action find_action(std::string_view name) {
+  const auto* const row = std::ranges::find(actions, name, &Row::name);
+  return row == actions.end() ? nullptr : row->action;
+}
+
+bool enter_by_link(Exchange& exchange, std::string_view arn) {
+  const auto parsed = aws::parse_arn(arn);
+  const auto number = parsed ? parse_unsigned(parsed->account) : std::nullopt;
+  if (!number || *number >= UINT32_MAX) {
+    return false;
+  }
+  const core::TenantId tenant{static_cast<std::uint32_t>(*number) + 1};
+  exchange.tenant = exchange.services.tenants.find(tenant);
+  if (!exchange.tenant) {
+    return false;
+  }
+  exchange.account = sqs::account_of(tenant);
+  exchange.region = parsed->region;
+  return true;
+}
+
+std::string to_token(std::string_view place) { return base64(token_version + std::string(place)); }
+
+std::optional<std::string> page_begin(Exchange& exchange, aws::Input& input) {
+  const std::string token(input.text("NextToken").value_or(""));
+  if (!sqs::well_formed(exchange, input)) {
+    return std::nullopt;
+  }
+  if (token.empty()) {
+    return std::string();
+  }
+  auto place = unbase64(token);
+  if (!place || !place->starts_with(token_version)) {
+    exchange.refuse(invalid("NextToken", "it is not one that a list of this server ended with"));
+    return std::nullopt;
+  }
+  return place->substr(token_version.size());
+}
+
+std::shared_ptr<const Topic> topic_of(Exchange& exchange, std::string_view parameter,
+                                      std::string_view arn) {
+  const auto name = topic_name(exchange, parameter, arn);
+  if (!name) {
+    exchange.refuse(name.error());
+    return nullptr;
+  }
+  auto topic = find_topic(exchange, *name);
+  if (!topic) {
+    exchange.refuse(no_topic());
+  }
+  return topic;
+}
+
+}  // namespace hk::api::sns

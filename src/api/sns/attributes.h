@@ -1,0 +1,34 @@
+/// Which attributes topics and subscriptions have, what may be set, and what is told of them. Pure;
+/// used by the actions on I/O threads.
+#pragma once
+
+#include "api/sns/topic.h"
+
+namespace hk::api::sns {
+
+/// sns_invalid_parameter: no such attribute, not to be set, not a value of it. `creating`: also
+/// what can be set then only.
+aws::Checked<void> set_attribute(Topic& topic, const std::string& name, const std::string& value,
+                                 bool creating);
+/// All of them, as GetTopicAttributes tells them.
+aws::TextMap attributes_of(const Exchange& exchange, const Topic& topic);
+/// What an attribute that was not set counts as.
+std::string_view default_of(std::string_view topic_attribute);
+
+/// The same for subscriptions. `subscribing` changes how a bad filter policy is told.
+aws::Checked<void> set_attribute(const Exchange& exchange, const Topic& topic,
+                                 Subscription& subscription, const std::string& name,
+                                 const std::string& value, bool subscribing);
+/// All of them, in an order in which each can be judged.
+aws::Checked<void> set_attributes(const Exchange& exchange, const Topic& topic,
+                                  Subscription& subscription, const aws::TextMap& attributes);
+aws::TextMap attributes_of(const Exchange& exchange, const Topic& topic,
+                           const Subscription& subscription);
+
+/// invalid_parameter: too many, or one that is too long.
+aws::Checked<void> set_tags(Topic& topic, const aws::TextMap& tags);
+
+/// How many characters a text of UTF-8 has.
+std::size_t characters(std::string_view text);
+
+}  // namespace hk::api::sns

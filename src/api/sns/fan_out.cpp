@@ -1,0 +1,175 @@
+#include "api/sns/fan_out.h"
+
+#include <algorithm>
+
+#include "api/aws/names.h"
+#include "api/sns/http_subscriber.h"
+#include "api/sns/signing_key.h"
+#include "api/text.h"
+
+namespace hk::api::sns {
+
+namespace {
+
+constexpr Millis dedup_window{300'000};
+
+}  // namespace
+
+const std::string& Incoming::text_for(const std::string& protocol) const {
+  if (by_protocol.empty()) {
+    return message;
+  }
+  const auto own = by_protocol.find(protocol);
+  return own != by_protocol.end() ? own->second : by_protocol.find("default")->second;
+}
+
+FanOut::FanOut(const Exchange& exchange, const Topic& topic, const Incoming& incoming,
+               std::string message_id, std::string sequence_number)
+    : exchange_(exchange),
+      topic_(topic),
+      incoming_(incoming),
+      view_(exchange.services.submitter.durable_view()),
+      notification_{.message_id = std::move(message_id),
+                    .sequence_number = std::move(sequence_number),
+                    .topic_arn = arn_of(exchange, topic),
+                    .subject = incoming.subject,
+                    .timestamp = rfc3339(exchange.services.now())} {}
+
+Result<void> FanOut::choose() {
+  for (const auto& [id, subscription] : topic_.subscriptions) {
+    if (!subscription.confirmed) {
+      continue;
+    }
+    if (subscription.filter) {
+      const Result<bool> wanted = subscription.filter->matches(
+          incoming_.attributes, incoming_.text_for(subscription.protocol));
+      if (!wanted) {
+        return std::unexpected(wanted.error());
+      }
+      if (!*wanted) {
+        continue;
+      }
+    }
+    chosen_.push_back(&subscription);
+  }
+  return {};
+}
+
+bool FanOut::needs_signature() const {
+  return !topic_.fifo() && std::ranges::any_of(chosen_, [this](const Subscription* one) {
+    return !one->raw() || !fits_raw(*one);
+  });
+}
+
+/// A message in a queue has ten attributes; over HTTP a raw one has none at all.
+bool FanOut::fits_raw(const Subscription& subscription) const {
+  return subscription.protocol != "sqs" ||
+         incoming_.attributes.size() <= aws::message_attributes_max;
+}
+
+FanOut::Copies FanOut::copies(const security::RsaKey* key) {
+  Copies all;
+  for (const Subscription* const subscription : chosen_) {
+    std::optional<core::Publish> one = copy(*subscription, key);
+    if (!one) {
+      one = dead_letter(*subscription, key);
+    }
+    if (one) {
+      all.bytes += one->message->body.size();
+      all.items.push_back(std::move(*one));
+      all.subscriptions.push_back(subscription);
+    }
+  }
+  return all;
+}
+
+std::optional<core::Publish> FanOut::copy(const Subscription& subscription,
+                                          const security::RsaKey* key) {
+  if (subscription.protocol == "sqs") {
+    const auto arn = aws::parse_arn(subscription.endpoint);
+    if (!arn || (subscription.raw() && !fits_raw(subscription))) {
+      return std::nullopt;
+    }
+    return for_queue(arn->resource, subscription, subscription.raw(), key);
+  }
+  const bool raw = subscription.raw();
+  Result<core::Publish> message = to_subscriber(
+      exchange_, topic_, subscription,
+      raw ? HttpMessage::raw_notification : HttpMessage::notification, notification_.message_id,
+      raw ? incoming_.text_for(subscription.protocol) : envelope_for(subscription, key));
+  return message ? std::optional(std::move(*message)) : std::nullopt;
+}
+
+std::optional<core::Publish> FanOut::dead_letter(const Subscription& subscription,
+                                                 const security::RsaKey* key) {
+  if (subscription.dead_letters_to.empty()) {
+    return std::nullopt;
+  }
+  return for_queue(subscription.dead_letters_to, subscription,
+                   subscription.raw() && fits_raw(subscription), key);
+}
+
+std::optional<core::Publish> FanOut::for_queue(const std::string& name,
+                                               const Subscription& subscription, bool raw,
+                                               const security::RsaKey* key) {
+  const auto queue = view_->queue(exchange_.tenant_id(), name);
+  if (!queue || queue->deleted || !queue->pull || (queue->pull->fifo && !topic_.fifo())) {
+    return std::nullopt;
+  }
+  core::Publish publish;
+  publish.message = std::make_unique<core::Message>();
+  publish.dedup_window = dedup_window;
+  core::Message& message = *publish.message;
+  message.tenant = exchange_.tenant_id();
+  message.queue = name;
+  message.caller_ip = exchange_.caller_ip;
+  message.method.clear();
+  core::PullPart& part = message.pull.emplace();
+  part.system.push_back({"SenderId", exchange_.access_key});
+  if (!exchange_.trace_header.empty()) {
+    part.system.push_back({"AWSTraceHeader", exchange_.trace_header});
+  }
+  std::size_t bytes = 0;
+  if (raw) {
+    message.body = incoming_.text_for(subscription.protocol);
+    bytes = aws::message_bytes(message.body, incoming_.attributes);
+    for (const auto& [attribute_name, attribute] : incoming_.attributes) {
+      part.attributes.push_back(
+          {attribute_name, attribute.data_type, std::string(attribute.value())});
+    }
+  } else {
+    message.body = envelope_for(subscription, key);
+    bytes = message.body.size();
+  }
+  if (bytes > queue->pull->bytes_max) {
+    return std::nullopt;
+  }
+  // Of a FIFO topic both ids go to FIFO queues; of a standard one the group goes along.
+  if (queue->pull->fifo) {
+    message.group = incoming_.group;
+    message.dedup_id = incoming_.dedup_id;
+    part.system.push_back({"MessageDeduplicationId", incoming_.dedup_id});
+  } else if (!topic_.fifo()) {
+    message.group = incoming_.group;
+  }
+  return publish;
+}
+
+std::string FanOut::envelope_for(const Subscription& subscription, const security::RsaKey* key) {
+  notification_.message = incoming_.text_for(subscription.protocol);
+  const Signature* signature = nullptr;
+  if (key != nullptr && !topic_.fifo()) {
+    // Once for all protocols that have the same text.
+    auto [at, fresh] = signatures_.try_emplace(notification_.message);
+    if (fresh) {
+      at->second = sign(*key, topic_.has("SignatureVersion", "2") ? "2" : "1",
+                        text_to_sign(notification_), exchange_.base_url);
+    }
+    signature = &at->second;
+  }
+  return envelope(notification_, signature,
+                  unsubscribe_url(exchange_.base_url, arn_of(exchange_, topic_, subscription)),
+                  incoming_.attributes);
+}
+
+}  // namespace hk::api::sns

@@ -1,0 +1,101 @@
+/// A topic and all its subscriptions, as they are kept: one document, so that every change of them
+/// is atomic and a publish reads one record. Read on I/O threads, each of which remembers what it
+/// parsed lately.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/aws/filter_policy.h"
+#include "api/aws/input.h"
+#include "api/sqs/exchange.h"
+#include "core/record.h"
+
+namespace hk::api::sns {
+
+using sqs::Exchange;
+using sqs::ExchangePtr;
+
+inline constexpr std::size_t subscriptions_max = 1'000;  ///< of a topic
+inline constexpr std::size_t topic_bytes_max =
+    std::size_t{4} * 1024 * 1024;  ///< of its document: a publish reads all of it
+inline constexpr Millis token_life{3LL * 86'400'000};
+
+struct Subscription {
+  std::string id{};  ///< a UUID
+  std::string protocol{};
+  std::string endpoint{};
+  aws::TextMap attributes{};  ///< those that were set
+  std::string token{};        ///< whoever shows it confirms; "": none was needed
+  Moment token_made{};
+  bool confirmed = false;
+  bool authenticated = false;                ///< whoever confirmed it had signed
+  bool authenticate_on_unsubscribe = false;  ///< a link without a signature does not end it
+
+  [[nodiscard]] bool has(std::string_view attribute, std::string_view value) const;
+  [[nodiscard]] bool raw() const { return has("RawMessageDelivery", "true"); }
+  [[nodiscard]] aws::FilterScope scope() const;
+  /// Not confirmed in time: as if it were not there.
+  [[nodiscard]] bool lapsed(Moment now) const;
+
+  /// What the attribute FilterPolicy says, read once.
+  std::optional<aws::FilterPolicy> filter{};
+  /// Where goes what cannot be delivered: a queue of the same tenant, from the attribute
+  /// RedrivePolicy; "" = nowhere.
+  std::string dead_letters_to{};
+  std::optional<core::RetryPolicy> retries{};  ///< from the attribute DeliveryPolicy
+};
+
+struct Topic {
+  std::string name{};
+  std::string region{};
+  /// Not the same when a topic of that name is made again.
+  std::string incarnation{};
+  aws::TextMap attributes{};  ///< those that were set
+  aws::TextMap tags{};
+  std::map<std::string, Subscription, std::less<>> subscriptions{};  ///< by id
+  std::uint64_t version = 0;                                         ///< of the document
+  std::optional<core::RetryPolicy> retries{};  ///< from the attribute DeliveryPolicy
+
+  [[nodiscard]] bool fifo() const { return name.ends_with(".fifo"); }
+  [[nodiscard]] bool has(std::string_view attribute, std::string_view value) const;
+};
+
+core::Document to_document(const Topic& topic, core::TenantId tenant);
+/// Throws core::CorruptRecord if it is no topic.
+Topic from_document(const core::Document& document);
+std::size_t bytes_of(const core::Document& document);
+
+/// Reads anew what is read from attributes. invalid_argument: an attribute does not parse.
+Result<void> read_attributes(Subscription& subscription);
+
+/// null: there is none. What it gives may be shared with other requests of this thread.
+std::shared_ptr<const Topic> find_topic(const Exchange& exchange, std::string_view name);
+
+/// Topics whose names come behind that one, in the order of their names.
+std::vector<Topic> topics_after(const Exchange& exchange, std::string_view name, std::size_t limit);
+
+std::string arn_of(const Exchange& exchange, const Topic& topic);
+std::string arn_of(const Exchange& exchange, const Topic& topic, const Subscription& subscription);
+
+/// The name in the ARN of a topic. sns_invalid_parameter: not such an ARN; sns_not_found: of
+/// another account.
+aws::Checked<std::string> topic_name(const Exchange& exchange, std::string_view parameter,
+                                     std::string_view arn);
+struct SubscriptionName {
+  std::string topic{};
+  std::string id{};
+};
+/// The same for the ARN of a subscription.
+aws::Checked<SubscriptionName> subscription_name(const Exchange& exchange, std::string_view arn);
+
+aws::Refusal no_topic();
+aws::Refusal no_subscription();
+/// "Invalid parameter: <parameter> Reason: <reason>"
+aws::Refusal invalid(std::string_view parameter, std::string_view reason);
+
+}  // namespace hk::api::sns

@@ -1,0 +1,188 @@
+// Topics: made, changed, listed, deleted.
+#include <algorithm>
+
+#include "api/aws/names.h"
+#include "api/sns/actions.h"
+#include "api/sns/attributes.h"
+#include "api/sns/change_topic.h"
+
+namespace hk::api::sns {
+
+namespace {
+
+constexpr std::size_t page_size = 100;
+
+struct Wanted {
+  Topic topic{};  ///< as it is to be
+  aws::TextMap attributes{};
+  aws::TextMap tags{};
+};
+
+bool plain_region(std::string_view region) {
+  return region.size() <= 64 && std::ranges::all_of(region, [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                  c == '-';
+         });
+}
+
+aws::Checked<Wanted> read_wanted(Exchange& exchange, aws::Input& input) {
+  Wanted wanted;
+  Topic& topic = wanted.topic;
+  topic.name = input.text("Name").value_or("");
+  wanted.attributes = input.map("Attributes");
+  wanted.tags = input.map("Tags");
+  for (const aws::Refusal* const wrong : {input.malformed(), input.invalid()}) {
+    if (wrong != nullptr) {
+      return std::unexpected(*wrong);
+    }
+  }
+  if (!aws::valid_topic_name(topic.name)) {
+    return std::unexpected(invalid("Topic Name",
+                                   "1 to 256 letters, digits, hyphens and underscores; that of a "
+                                   "FIFO topic ends in .fifo"));
+  }
+  if (!plain_region(exchange.region)) {
+    return std::unexpected(invalid("region", "it has letters, digits and hyphens only"));
+  }
+  if (topic.fifo() && !wanted.attributes.contains("FifoTopic")) {
+    return std::unexpected(
+        invalid("Topic Name", "only that of a FIFO topic ends in .fifo: set FifoTopic to true"));
+  }
+  for (const auto& [name, value] : wanted.attributes) {
+    if (auto set = set_attribute(topic, name, value, true); !set) {
+      return std::unexpected(set.error());
+    }
+  }
+  if (auto set = set_tags(topic, wanted.tags); !set) {
+    return std::unexpected(set.error());
+  }
+  topic.region = exchange.region;
+  topic.incarnation = aws::make_uuid(exchange.batcher.rng());
+  return wanted;
+}
+
+std::string_view value_of(const Topic& topic, std::string_view attribute) {
+  const auto found = topic.attributes.find(attribute);
+  return found == topic.attributes.end() ? default_of(attribute) : std::string_view(found->second);
+}
+
+/// What was asked for, compared with the topic that is there.
+std::optional<std::string> different(const Topic& there, const Wanted& wanted) {
+  for (const auto& [name, value] : wanted.attributes) {
+    if (value_of(there, name) != value_of(wanted.topic, name)) {
+      return "Attributes";
+    }
+  }
+  return wanted.tags.empty() || wanted.tags == there.tags ? std::nullopt : std::optional("Tags");
+}
+
+void create(const ExchangePtr& exchange, const std::shared_ptr<const Wanted>& wanted) {
+  if (const auto there = find_topic(*exchange, wanted->topic.name)) {
+    if (const auto other = different(*there, *wanted)) {
+      exchange->refuse(invalid(*other, "Topic already exists with different " + *other));
+      return;
+    }
+    exchange->succeed([&](aws::Output& out) { out.text("TopicArn", arn_of(*exchange, *there)); });
+    return;
+  }
+  put_topic(exchange, wanted->topic, [exchange, wanted](bool written) {
+    if (!written) {  // somebody else was faster
+      create(exchange, wanted);
+      return;
+    }
+    exchange->succeed(
+        [&](aws::Output& out) { out.text("TopicArn", arn_of(*exchange, wanted->topic)); });
+  });
+}
+
+}  // namespace
+
+void create_topic(const ExchangePtr& exchange, aws::Input& input) {
+  aws::Checked<Wanted> wanted = read_wanted(*exchange, input);
+  if (!wanted) {
+    exchange->refuse(wanted.error());
+    return;
+  }
+  create(exchange, std::make_shared<const Wanted>(std::move(*wanted)));
+}
+
+void delete_topic(const ExchangePtr& exchange, aws::Input& input) {
+  const std::string arn(input.required_text("TopicArn"));
+  if (!sqs::well_formed(*exchange, input)) {
+    return;
+  }
+  const auto name = topic_name(*exchange, "TopicArn", arn);
+  if (!name && name.error() != no_topic()) {
+    exchange->refuse(name.error());
+    return;
+  }
+  if (!name || !find_topic(*exchange, *name)) {
+    exchange->succeed();
+    return;
+  }
+  const core::Document document = to_document({.name = *name}, exchange->tenant_id());
+  exchange->batcher.submit(
+      core::DeleteDocumentCommand{document.tenant, document.kind, document.name},
+      [exchange](const core::Reply& reply) {
+        if (!reply) {
+          exchange->refuse(aws::refusal_from(reply.error()));
+          return;
+        }
+        exchange->succeed();
+      });
+}
+
+void list_topics(const ExchangePtr& exchange, aws::Input& input) {
+  const auto after = page_begin(*exchange, input);
+  if (!after) {
+    return;
+  }
+  std::vector<Topic> topics = topics_after(*exchange, *after, page_size + 1);
+  const bool more = topics.size() > page_size;
+  if (more) {
+    topics.pop_back();
+  }
+  exchange->succeed([&](aws::Output& out) {
+    out.list("Topics", topics, [&](aws::Output& item, const Topic& topic) {
+      item.text("TopicArn", arn_of(*exchange, topic));
+    });
+    if (more) {
+      out.text("NextToken", to_token(topics.back().name));
+    }
+  });
+}
+
+void get_topic_attributes(const ExchangePtr& exchange, aws::Input& input) {
+  const std::string arn(input.required_text("TopicArn"));
+  if (!sqs::well_formed(*exchange, input)) {
+    return;
+  }
+  if (const auto topic = topic_of(*exchange, "TopicArn", arn)) {
+    exchange->succeed(
+        [&](aws::Output& out) { out.map("Attributes", attributes_of(*exchange, *topic)); });
+  }
+}
+
+void set_topic_attributes(const ExchangePtr& exchange, aws::Input& input) {
+  const std::string arn(input.required_text("TopicArn"));
+  const std::string name(input.required_text("AttributeName"));
+  const std::string value(input.text("AttributeValue").value_or(""));
+  if (!sqs::well_formed(*exchange, input)) {
+    return;
+  }
+  const auto topic = topic_name(*exchange, "TopicArn", arn);
+  if (!topic) {
+    exchange->refuse(topic.error());
+    return;
+  }
+  change_topic(exchange, *topic,
+               {.change = [name, value](Topic& changed) -> aws::Checked<bool> {
+                  if (auto set = set_attribute(changed, name, value, false); !set) {
+                    return std::unexpected(set.error());
+                  }
+                  return true;
+                },
+                .done = [exchange](const Topic&) { exchange->succeed(); }});
+}
+
+}  // namespace hk::api::sns

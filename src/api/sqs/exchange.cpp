@@ -1,0 +1,117 @@
+#include "api/sqs/exchange.h"
+
+#include <algorithm>
+
+#include "api/aws/names.h"
+#include "observe/log.h"
+#include "observe/metrics.h"
+
+namespace hk::api::sqs {
+
+namespace {
+
+aws::Refusal no_queue() {
+  return {aws::ErrorCode::queue_does_not_exist, "The specified queue does not exist."};
+}
+
+std::optional<core::Queue> look_up(const Exchange& exchange, std::string_view name) {
+  auto queue = exchange.services.submitter.durable_view()->queue(exchange.tenant_id(), name);
+  return queue && !queue->deleted && queue->pull ? queue : std::nullopt;
+}
+
+}  // namespace
+
+void Exchange::fail(const Error& error) {
+  if (error.kind == ErrorKind::internal || error.kind == ErrorKind::corruption) {
+    observe::log(observe::Level::error, "api.internal_error", {{"error", error.message}});
+  }
+  refuse(aws::refusal_from(error));
+}
+
+std::string account_of(core::TenantId tenant) {
+  std::string digits = std::to_string(tenant.value() - 1);
+  return std::string(digits.size() < 12 ? 12 - digits.size() : 0, '0') + digits;
+}
+
+aws::Checked<core::Queue> find_queue(const Exchange& exchange, aws::Input& input) {
+  const auto url = input.text("QueueUrl");
+  const auto named = url ? aws::parse_queue_url(*url) : std::nullopt;
+  if (!named || (!named->account.empty() && named->account != exchange.account)) {
+    return std::unexpected(no_queue());
+  }
+  auto queue = look_up(exchange, named->name);
+  if (!queue) {
+    return std::unexpected(no_queue());
+  }
+  return std::move(*queue);
+}
+
+std::optional<core::Queue> find_queue_by_arn(const Exchange& exchange, std::string_view arn) {
+  const auto named = aws::parse_arn(arn);
+  if (!named || named->service != "sqs" || named->account != exchange.account) {
+    return std::nullopt;
+  }
+  return look_up(exchange, named->resource);
+}
+
+std::string url_of(const Exchange& exchange, const core::Queue& queue) {
+  return aws::queue_url(exchange.base_url, exchange.account, queue.name);
+}
+
+std::string arn_of(const Exchange& exchange, const core::Queue& queue) {
+  const auto region = std::ranges::find(queue.pull->extra, "Region", &core::Header::name);
+  return aws::to_text(
+      {.service = "sqs",
+       .region = region == queue.pull->extra.end() ? exchange.region : region->value,
+       .account = exchange.account,
+       .resource = queue.name});
+}
+
+std::optional<core::Queue> queue_of(Exchange& exchange, aws::Input& input) {
+  (void)input.text("QueueUrl");  // of a wrong type it is malformed like any other member
+  if (const aws::Refusal* const malformed = input.malformed()) {
+    exchange.refuse(*malformed);
+    return std::nullopt;
+  }
+  aws::Checked<core::Queue> queue = find_queue(exchange, input);
+  if (!queue) {
+    exchange.refuse(queue.error());
+    return std::nullopt;
+  }
+  if (const aws::Refusal* const invalid = input.invalid()) {
+    exchange.refuse(*invalid);
+    return std::nullopt;
+  }
+  return std::move(*queue);
+}
+
+bool well_formed(Exchange& exchange, const aws::Input& input) {
+  for (const aws::Refusal* const wrong : {input.malformed(), input.invalid()}) {
+    if (wrong != nullptr) {
+      exchange.refuse(*wrong);
+      return false;
+    }
+  }
+  return true;
+}
+
+bool refused_for_now(Exchange& exchange) {
+  const auto& refuse_publishes = exchange.services.options.refuse_publishes;
+  const std::optional<std::string> why = refuse_publishes ? refuse_publishes() : std::nullopt;
+  if (why) {
+    exchange.services.metrics.publish_refused("closed");
+    exchange.refuse({aws::ErrorCode::service_unavailable, *why});
+  }
+  return why.has_value();
+}
+
+aws::Refusal told(const Error& error) {
+  switch (error.kind) {
+    case ErrorKind::not_found: return no_queue();
+    case ErrorKind::invalid_argument:
+      return {aws::ErrorCode::invalid_parameter_value, error.message};
+    default: return aws::refusal_from(error);
+  }
+}
+
+}  // namespace hk::api::sqs

@@ -1,0 +1,151 @@
+#include "api/sqs/gateway.h"
+
+#include <algorithm>
+#include <array>
+
+#include "api/aws/names.h"
+#include "api/aws/route.h"
+#include "api/aws/sigv4.h"
+#include "api/sns/actions.h"
+#include "api/sqs/exchange.h"
+
+namespace hk::api::sqs {
+
+namespace {
+
+struct Row {
+  std::string_view name;
+  Action action;
+};
+constexpr std::array sqs_actions = {
+    Row{"ReceiveMessage", receive_message},
+    Row{"SendMessage", send_message},
+    Row{"DeleteMessage", delete_message},
+    Row{"SendMessageBatch", send_message_batch},
+    Row{"DeleteMessageBatch", delete_message_batch},
+    Row{"ChangeMessageVisibility", change_message_visibility},
+    Row{"ChangeMessageVisibilityBatch", change_message_visibility_batch},
+    Row{"CreateQueue", create_queue},
+    Row{"GetQueueUrl", get_queue_url},
+    Row{"ListQueues", list_queues},
+    Row{"DeleteQueue", delete_queue},
+    Row{"PurgeQueue", purge_queue},
+    Row{"GetQueueAttributes", get_queue_attributes},
+    Row{"SetQueueAttributes", set_queue_attributes},
+    Row{"ListDeadLetterSourceQueues", list_dead_letter_source_queues},
+    Row{"AddPermission", add_permission},
+    Row{"RemovePermission", remove_permission},
+    Row{"TagQueue", tag_queue},
+    Row{"UntagQueue", untag_queue},
+    Row{"ListQueueTags", list_queue_tags},
+    Row{"StartMessageMoveTask", start_message_move_task},
+    Row{"ListMessageMoveTasks", list_message_move_tasks},
+    Row{"CancelMessageMoveTask", cancel_message_move_task},
+};
+
+/// Keys derived from secrets, of this I/O thread.
+aws::SigningKeys& signing_keys() {
+  thread_local aws::SigningKeys keys;
+  return keys;
+}
+
+/// Whose request it is. REQUIRES: nothing of the request is trusted before.
+aws::Checked<void> authenticate(Exchange& exchange, const http::Request& request) {
+  aws::Checked<aws::Signature> signature = aws::parse_signature(request);
+  if (!signature) {
+    return std::unexpected(signature.error());
+  }
+  const Services& services = exchange.services;
+  const auto signer = services.tenants.find_access_key(signature->scope.access_key);
+  const aws::Circumstances circumstances{
+      .now = services.now(), .service = aws::service_of(exchange.dialect), .tls = request.secure};
+  const aws::Checked<void> verified = aws::verify(
+      request, *signature, signer ? &signer->secret : nullptr, signing_keys(), circumstances);
+  if (!verified) {
+    return verified;
+  }
+  exchange.tenant = signer->tenant;
+  exchange.account = account_of(signer->tenant->id);
+  exchange.region = std::move(signature->scope.region);
+  exchange.access_key = std::move(signature->scope.access_key);
+  return {};
+}
+
+/// The same for a link in a message that was delivered: nobody has signed it.
+aws::Checked<void> identify(Exchange& exchange, const aws::Routed& routed,
+                            const http::Request& request) {
+  if (!aws::is_unsigned_link(routed, request)) {
+    return authenticate(exchange, request);
+  }
+  const auto arn =
+      routed.form.value(routed.action == "Unsubscribe" ? "SubscriptionArn" : "TopicArn");
+  if (!sns::enter_by_link(exchange, arn.value_or(""))) {
+    return aws::refuse(aws::ErrorCode::sns_invalid_parameter,
+                       "The link is not one of this server, or not complete.");
+  }
+  return {};
+}
+
+Action find_action(aws::Dialect dialect, std::string_view name) {
+  if (aws::is_sns(dialect)) {
+    return sns::find_action(name);
+  }
+  const auto* const row = std::ranges::find(sqs_actions, name, &Row::name);
+  return row == sqs_actions.end() ? nullptr : row->action;
+}
+
+}  // namespace
+
+bool is_for_aws(const http::Request& request) {
+  const std::string_view path = request.path();
+  if (path.starts_with("/v2/") || path.starts_with("/api/")) {
+    return false;
+  }
+  if (request.header("X-Amz-Target")) {
+    return true;
+  }
+  const auto authorization = request.header("Authorization");
+  if (authorization && authorization->starts_with("AWS4-")) {
+    return true;
+  }
+  if (request.query().find("Action=") != std::string_view::npos) {
+    return true;
+  }
+  return request.method == "POST" && request.body.starts_with("Action=");
+}
+
+void handle(const Services& services, Call& call) {
+  const auto exchange = std::make_shared<Exchange>(services, std::move(call.answer), call.batcher);
+  exchange->dialect = aws::dialect_of(call.request);
+  exchange->request_id = aws::make_uuid(call.batcher.rng());
+  aws::Checked<aws::Routed> routed = aws::route(call.request);
+  if (!routed) {
+    exchange->refuse(routed.error());
+    return;
+  }
+  exchange->dialect = routed->dialect;
+  exchange->action = routed->action;
+  if (const aws::Checked<void> known = identify(*exchange, *routed, call.request); !known) {
+    exchange->refuse(known.error());
+    return;
+  }
+  const Action action = find_action(routed->dialect, routed->action);
+  if (action == nullptr) {
+    exchange->refuse({aws::ErrorCode::unknown_operation,
+                      "The action " + routed->action + " is not valid for this endpoint."});
+    return;
+  }
+  aws::Checked<aws::Input> input = aws::input_of(*routed, call.request);
+  if (!input) {
+    exchange->refuse(input.error());
+    return;
+  }
+  exchange->base_url = aws::base_url({}, call.request, call.request.secure);
+  exchange->caller_ip = call.request.peer;
+  if (const auto trace = call.request.header("X-Amzn-Trace-Id")) {
+    exchange->trace_header = *trace;
+  }
+  exchange->guarded([&] { action(exchange, *input); });
+}
+
+}  // namespace hk::api::sqs

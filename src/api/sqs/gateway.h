@@ -1,0 +1,15 @@
+/// Where requests of AWS clients come in: recognised, routed, their signatures verified, and handed
+/// to the action they ask for. Called by the Service on I/O threads.
+#pragma once
+
+#include "api/call.h"
+
+namespace hk::api::sqs {
+
+/// Is it for SQS or SNS? Cheap: asked of every request.
+bool is_for_aws(const http::Request& request);
+
+/// Answers it, now or later.
+void handle(const Services& services, Call& call);
+
+}  // namespace hk::api::sqs

@@ -1,0 +1,36 @@
+/// Queue attributes as clients name them, to and from the settings of a queue. Pure, any thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/aws/errors.h"
+#include "api/aws/input.h"
+#include "api/sqs/exchange.h"
+#include "core/record.h"
+
+namespace hk::api::sqs {
+
+/// Changes `settings` by what is given; all of it or nothing. invalid_attribute_name: unknown,
+/// read-only, or of the other kind of queue; invalid_attribute_value: out of range;
+/// invalid_parameter_value: a policy for dead letters that cannot be.
+aws::Checked<void> apply_attributes(const Exchange& exchange, const std::string& queue,
+                                    const aws::TextMap& given, bool creating,
+                                    core::PullSettings& settings);
+
+/// Where a queue pushes what comes into it, and how much of it at once.
+struct PushSettings {
+  std::string url{};
+  std::uint32_t parallelism = 10;
+};
+/// nullopt: it does not push.
+std::optional<PushSettings> push_settings_of(const core::PullSettings& settings);
+
+/// What is asked for by names; "All" for all. invalid_attribute_name: unknown.
+aws::Checked<aws::TextMap> read_attributes(const Exchange& exchange, const core::Queue& queue,
+                                           const core::QueueCounted& counted,
+                                           const std::vector<std::string>& names);
+
+}  // namespace hk::api::sqs

@@ -1,0 +1,30 @@
+#include "cli/admin_call.h"
+
+#include <fmt/core.h>
+
+#include "cli/admin_file.h"
+#include "cli/exit_code.h"
+
+namespace hk::cli {
+
+std::optional<Answer> ask_admin(const AdminArguments& arguments, const std::string& method,
+                                const std::string& path, std::string body, int& code) {
+  const auto admin = read_admin_file(arguments.data);
+  if (!admin) {
+    fmt::print(stderr,
+               "hikyaku: no server runs on {}: name the data directory of a running one with "
+               "--data\n",
+               arguments.data);
+    code = exit_unavailable;
+    return std::nullopt;
+  }
+  Connection connection;
+  connection.url = admin->url;
+  connection.token = admin->token;
+  connection.ca_file = arguments.ca_file;
+  connection.json = arguments.json;
+  return call(connection, method, path, {{"Content-Type", "application/json"}}, std::move(body),
+              code);
+}
+
+}  // namespace hk::cli

@@ -1,0 +1,29 @@
+#include "core/machine.h"
+
+namespace hk::core {
+
+Reply Machine::decide(PutDocumentCommand command) {
+  Document& document = command.document;
+  if (!tenants_.contains(document.tenant)) {
+    return fail(ErrorKind::not_found, "no such tenant");
+  }
+  const auto known = batch_.document(document.tenant, document.kind, document.name);
+  const std::uint64_t version = known ? known->version : 0;
+  if (command.if_version && *command.if_version != version) {
+    return fail(ErrorKind::conflict,
+                document.kind + " " + document.name + " was changed meanwhile; read it again");
+  }
+  document.version = version + 1;
+  document.created_at = known ? known->created_at : batch_.now();
+  batch_.put_document(std::move(document));
+  return Done{};
+}
+
+Reply Machine::decide(const DeleteDocumentCommand& command) {
+  if (batch_.document(command.tenant, command.kind, command.name)) {
+    batch_.delete_document(command.tenant, command.kind, command.name);
+  }
+  return Done{};
+}
+
+}  // namespace hk::core

@@ -1,0 +1,120 @@
+// Whose turn it is among the lanes of queues that receivers pull from.
+#include <algorithm>
+
+#include "base/assert.h"
+#include "core/lane/scheduler.h"
+
+namespace hk::core {
+
+/// The first message of the group that is not done, and only if it can go: nothing overtakes it. A
+/// receiver that holds the first ones may have the next ones, too.
+Live* Scheduler::candidate_of_run(Lane& lane, Moment now, Moment& wake_at, ReceiverId receiver) {
+  const auto visible = [&](Live* live) {
+    if (lane.more && live->place > lane.cursor) {
+      want_refill(lane);  // what is before it has not been read yet
+      return false;
+    }
+    if (live->not_before <= now) {
+      return true;
+    }
+    wake_at = live->not_before;
+    return false;
+  };
+  for (const auto& [seq, live] : lane.begun) {
+    if (live->leased && live->receiver == receiver && receiver != ReceiverId{}) {
+      continue;
+    }
+    return !live->leased && !live->halted && visible(live) ? live : nullptr;
+  }
+  if (lane.window.empty()) {
+    return nullptr;
+  }
+  Live* head = lane.window.begin()->second;
+  return visible(head) ? head : nullptr;
+}
+
+void Scheduler::feed(PullQueue& queue) {
+  if (!queue.fed) {
+    queue.fed = true;
+    fed_.push_back(&queue);
+  }
+}
+
+PullQueue* Scheduler::next_fed() {
+  if (fed_.empty()) {
+    return nullptr;
+  }
+  PullQueue* queue = fed_.front();
+  fed_.pop_front();
+  queue->fed = false;
+  return queue;
+}
+
+Live* Scheduler::pull_next(PullQueue& queue, ReceiverId receiver, Moment now) {
+  while (!queue.ready.empty()) {
+    Lane& lane = *queue.ready.front();
+    Moment wake_at = never;
+    Live* live = candidate(lane, now, wake_at, receiver);
+    if (live == nullptr) {
+      leave(lane);
+      pass_turn(lane, now);
+      settle(lane, now);
+      continue;
+    }
+    if (Gate* shut = shut_gate(lane, *live, now)) {
+      leave(lane);
+      park(lane, *shut, now);
+      pass_turn(lane, now);
+      continue;
+    }
+    live->receiver = receiver;
+    take(lane, *live, now);
+    pass_turn(lane, now);
+    if (!lane.in_run()) {
+      // The next group's turn: one that sends much does not hold up the others.
+      queue.ready.splice(queue.ready.end(), queue.ready, lane.ready_pos);
+      settle(lane, now);
+    }
+    check_refill(lane);
+    return live;
+  }
+  return nullptr;
+}
+
+Live* Scheduler::pull_oldest(PullQueue& queue, Seq& after, Seq up_to, std::size_t& looks,
+                             Moment now) {
+  for (auto at = queue.live.upper_bound(after); at != queue.live.end() && at->first <= up_to;
+       ++at) {
+    if (looks == 0) {
+      return nullptr;
+    }
+    --looks;
+    after = at->first;
+    Live& live = *at->second;
+    Lane& lane = *live.lane;
+    Moment wake_at = never;
+    if (live.leased || live.not_before > now || shut_gate(lane, live, now) != nullptr ||
+        (lane.in_run() && candidate(lane, now, wake_at) != &live)) {
+      continue;
+    }
+    take(lane, live, now);
+    pass_turn(lane, now);
+    settle(lane, now);
+    return &live;
+  }
+  after = up_to;
+  return nullptr;
+}
+
+const Live* Scheduler::first_of_run(const Lane& lane) {
+  if (!lane.begun.empty()) {
+    return lane.begun.begin()->second;
+  }
+  return lane.window.empty() ? nullptr : lane.window.begin()->second;
+}
+
+bool Scheduler::wants_refill(const PullQueue& queue) const {
+  return std::ranges::any_of(refills_, [&](const Lane* lane) { return lane->pull == &queue; });
+}
+
+}  // namespace hk::core

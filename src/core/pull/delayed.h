@@ -1,0 +1,50 @@
+/// How many messages of a queue are not due yet: exact, and without knowing each of them. A count
+/// for every millisecond in which some become due takes 8 bytes; with delays of 15 minutes at most
+/// that is 7 MB for a queue however many wait in it, and longer delays end on a whole second. What
+/// falls into one second is stored as one document. In memory; owned by Machine.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/time.h"
+
+namespace hk::core {
+
+class Delayed {
+ public:
+  static constexpr const char* kind = "delayed";  ///< of the documents
+  static constexpr Millis exact_up_to{900'000};   ///< delays beyond it end on a whole second
+
+  static std::int64_t second_of(Moment due);
+  /// A due time as it is counted.
+  static Moment rounded(Moment due, Moment now) {
+    return due > now + exact_up_to ? Moment{std::chrono::ceil<std::chrono::seconds>(due)} : due;
+  }
+
+  void add(Moment due, std::uint32_t count = 1);
+  /// False: nothing was counted there.
+  bool remove(Moment due);
+  /// What has become due is not delayed any more. The seconds that nothing is left of.
+  std::vector<std::int64_t> forget(Moment now);
+  [[nodiscard]] std::uint64_t count(Moment now) const;
+  [[nodiscard]] bool empty() const { return seconds_.empty(); }
+
+  /// A second as it is stored: "17:3 900:1"; "" = nothing is left of it.
+  [[nodiscard]] std::string text(std::int64_t second) const;
+  /// False: that is no such text.
+  bool read(std::int64_t second, std::string_view text);
+
+ private:
+  struct Slot {
+    std::uint16_t ms = 0;
+    std::uint32_t count = 0;
+  };
+  std::map<std::int64_t, std::vector<Slot>> seconds_;  ///< slots in order, none of them 0
+  std::uint64_t total_ = 0;
+};
+
+}  // namespace hk::core

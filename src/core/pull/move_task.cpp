@@ -1,0 +1,269 @@
+// Dead letters go back to work: what is visible in one queue moves into another, oldest first, a
+// few per batch. Each is moved in the batch that counts it, so that a restart neither repeats nor
+// forgets one; where a task stands is told by what is still there.
+#include "core/pull/move_task.h"
+
+#include <algorithm>
+
+#include "base/assert.h"
+#include "base/sometimes.h"
+#include "core/machine.h"
+
+HK_SOMETIMES_DECLARE(message_moved_back)
+HK_SOMETIMES_DECLARE(too_old_to_be_moved)
+HK_SOMETIMES_DECLARE(move_task_completed)
+HK_SOMETIMES_DECLARE(move_task_failed)
+HK_SOMETIMES_DECLARE(move_task_canceled)
+HK_SOMETIMES_DECLARE(move_task_forgotten)
+HK_SOMETIMES_DECLARE(move_task_waits_for_its_rate)
+HK_SOMETIMES_DECLARE(move_task_waits_for_a_refill)
+HK_SOMETIMES_DECLARE(move_task_goes_on_after_restart)
+
+namespace hk::core {
+
+namespace {
+
+constexpr std::size_t documents_per_read = 512;
+constexpr std::uint64_t one_message = 1000;   // of credit
+constexpr std::uint64_t burst_part = 100;     // of credit: a tenth of a second's worth
+constexpr std::size_t looks_per_message = 8;  // what is out is passed over
+
+}  // namespace
+
+Reply Machine::decide(StartMoveTask command) {
+  const Queue* const source = find_pull_queue(command.tenant, command.source);
+  if (source == nullptr) {
+    return fail(ErrorKind::not_found, "queue " + command.source + " not found");
+  }
+  if (!command.destination.empty()) {
+    const Queue* const target = find_pull_queue(command.tenant, command.destination);
+    if (target == nullptr) {
+      return fail(ErrorKind::not_found, "queue " + command.destination + " not found");
+    }
+    if (target == source) {
+      return fail(ErrorKind::invalid_argument, "a queue cannot be moved into itself");
+    }
+    if (target->pull->fifo != source->pull->fifo) {
+      return fail(ErrorKind::invalid_argument,
+                  "one of the two queues is FIFO and the other is not: they must be alike");
+    }
+  }
+  const QueueKey key{command.tenant, command.source};
+  if (move_runs_.contains(key)) {
+    return fail(ErrorKind::conflict,
+                "a task that moves messages of queue " + command.source + " is running already");
+  }
+  std::deque<MoveTask>& tasks = move_tasks_[key];
+  MoveTask task{.tenant = command.tenant,
+                .source = std::move(command.source),
+                .number = tasks.empty() ? 1 : tasks.back().number + 1,
+                .destination = std::move(command.destination),
+                .rate = command.rate,
+                .started_at = batch_.now(),
+                .up_to = last_seq_};
+  const Reply counted = decide(CountQueue{task.tenant, task.source});
+  task.to_move = std::get<QueueCounted>(*counted).visible;
+  batch_.put_document(to_document(task));
+  tasks.push_back(std::move(task));
+  while (tasks.size() > limits_.move_tasks_kept) {
+    HK_SOMETIMES(move_task_forgotten);
+    const Document oldest = to_document(tasks.front());
+    batch_.delete_document(oldest.tenant, oldest.kind, oldest.name);
+    tasks.pop_front();
+  }
+  move_runs_[key] = {.credit = one_message, .credited_at = batch_.now()};
+  return MoveTaskStarted{tasks.back().number};
+}
+
+Reply Machine::decide(const CancelMoveTask& command) {
+  const QueueKey key{command.tenant, command.source};
+  const auto tasks = move_tasks_.find(key);
+  if (!move_runs_.contains(key) || tasks->second.back().number != command.number) {
+    return fail(ErrorKind::not_found, "no such task is running");
+  }
+  HK_SOMETIMES(move_task_canceled);
+  MoveTask& task = tasks->second.back();
+  end_move(task, MoveTask::Status::canceled, "");
+  return MoveTaskCanceled{task.moved};
+}
+
+Reply Machine::decide(const ListMoveTasks& command) {
+  if (find_pull_queue(command.tenant, command.source) == nullptr) {
+    return fail(ErrorKind::not_found, "queue " + command.source + " not found");
+  }
+  MoveTasksListed listed;
+  if (const auto found = move_tasks_.find({command.tenant, command.source});
+      found != move_tasks_.end()) {
+    listed.tasks.assign(found->second.rbegin(), found->second.rend());
+  }
+  return listed;
+}
+
+void Machine::run_moves() {
+  if (move_runs_.empty() || !starting_) {
+    return;
+  }
+  const std::size_t share = std::max<std::size_t>(limits_.moves_per_batch / move_runs_.size(), 1);
+  for (auto next = move_runs_.begin(); next != move_runs_.end();) {
+    const auto at = next++;  // its end takes it away
+    move_some(move_tasks_.at(at->first).back(), at->second, share);
+  }
+}
+
+void Machine::move_some(MoveTask& task, MoveRun& run, std::size_t budget) {
+  const Moment now = batch_.now();
+  if (task.rate != 0) {
+    const auto passed = static_cast<std::uint64_t>((now - run.credited_at).count());
+    run.credit =
+        std::min(run.credit + passed * task.rate, std::max(one_message, task.rate * burst_part));
+    run.credited_at = now;
+    budget = std::min<std::size_t>(budget, run.credit / one_message);
+  }
+  if (budget == 0) {
+    HK_SOMETIMES(move_task_waits_for_its_rate);
+    return;
+  }
+  PullQueue& pull = scheduler_.pull_queue(task.tenant, task.source);
+  std::size_t looks = budget * looks_per_message;
+  const std::uint64_t before = task.moved;
+  while (task.moved - before < budget) {
+    Live* const live = scheduler_.pull_oldest(pull, run.after, task.up_to, looks, now);
+    if (live == nullptr) {
+      break;
+    }
+    if (stops_its_group(*live)) {
+      become_visible(*live);  // the queue's settings have changed since it was last out
+      continue;
+    }
+    if (!move_back(*live, task)) {
+      return;  // it has failed, and wrote so
+    }
+    run.moved = true;
+    if (scheduler_.wants_refill(pull)) {
+      HK_SOMETIMES(move_task_waits_for_a_refill);
+      run.after = Seq{};  // older ones than those here may be read next
+      break;
+    }
+  }
+  if (task.rate != 0) {
+    run.credit -= (task.moved - before) * one_message;
+  }
+  if (task.moved != before) {
+    batch_.put_document(to_document(task));
+  }
+  if (run.after < task.up_to) {
+    return;
+  }
+  // At the end of a round in which nothing could be moved and nothing can be read, nothing is left.
+  if (!run.moved && !scheduler_.wants_refill(pull)) {
+    HK_SOMETIMES(move_task_completed);
+    end_move(task, MoveTask::Status::completed, "");
+    return;
+  }
+  run.after = Seq{};
+  run.moved = false;
+}
+
+/// As a new message; one that is too old ends instead. False: there is nowhere to move it to, and
+/// the task is over. REQUIRES: leased.
+bool Machine::move_back(Live& live, MoveTask& task) {
+  const auto message = batch_.message(live.seq);
+  HK_ASSERT(message != nullptr && message->pull);
+  const Queue* const source = find_pull_queue(task.tenant, task.source);
+  HK_ASSERT(source != nullptr);
+  if (message->pull->sent_at + source->pull->retention <= batch_.now()) {
+    HK_SOMETIMES(too_old_to_be_moved);
+    finish_pulled(live, Status::canceled);
+    return true;
+  }
+  const std::string& name = task.destination.empty() ? message->pull->moved_from : task.destination;
+  const Queue* const target = find_pull_queue(task.tenant, name);
+  if (target == nullptr) {
+    HK_SOMETIMES(move_task_failed);
+    become_visible(live);
+    end_move(task, MoveTask::Status::failed,
+             name.empty() ? MoveTask::came_from_nowhere : MoveTask::destination_gone);
+    return false;
+  }
+  auto moved = std::make_shared<Message>(*message);
+  PullPart& part = *moved->pull;
+  part.fifo = target->pull->fifo;
+  part.first_id = MessageId{};
+  part.moved_from.clear();
+  part.receives_before = 0;
+  part.first_received_at = Moment{};
+  part.sent_at = Moment{};
+  moved->queue = target->name;
+  moved->not_before = Moment{};
+  moved->dedup_id.clear();  // the window of the first one must not swallow it
+  HK_SOMETIMES(message_moved_back);
+  finish_pulled(live, Status::canceled);
+  accept(std::move(moved));
+  ++task.moved;
+  return true;
+}
+
+void Machine::end_move(MoveTask& task, MoveTask::Status status, const char* reason) {
+  task.status = status;
+  task.reason = reason;
+  task.ended_at = batch_.now();
+  batch_.put_document(to_document(task));
+  move_runs_.erase({task.tenant, task.source});
+}
+
+/// The queue is deleted. Tasks into it fail when they next move something.
+void Machine::end_moves_of(const Queue& queue) {
+  const auto found = move_tasks_.find({queue.tenant, queue.name});
+  if (found == move_tasks_.end()) {
+    return;
+  }
+  for (const MoveTask& task : found->second) {
+    const Document document = to_document(task);
+    batch_.delete_document(document.tenant, document.kind, document.name);
+  }
+  move_runs_.erase(found->first);
+  move_tasks_.erase(found);
+}
+
+void Machine::recover_moves(TenantId tenant) {
+  std::string after;
+  for (;;) {
+    const auto documents =
+        batch_.reader().documents(tenant, move_task_kind, after, documents_per_read);
+    for (const Document& document : documents) {
+      after = document.name;
+      auto task = to_move_task(document);
+      if (!task) {
+        throw CorruptRecord("move task " + document.name);
+      }
+      const QueueKey key{tenant, task->source};
+      if (task->status == MoveTask::Status::running) {
+        HK_SOMETIMES(move_task_goes_on_after_restart);
+        move_runs_[key] = {.credited_at = batch_.now()};
+      }
+      move_tasks_[key].push_back(std::move(*task));
+    }
+    if (documents.size() < documents_per_read) {
+      return;
+    }
+  }
+}
+
+std::optional<Moment> Machine::next_move() const {
+  std::optional<Moment> next;
+  if (!starting_) {
+    return next;
+  }
+  for (const auto& [key, run] : move_runs_) {
+    const std::uint64_t rate = move_tasks_.at(key).back().rate;
+    Moment at = meta_.time;
+    if (rate != 0 && run.credit < one_message) {
+      const std::uint64_t wait = (one_message - run.credit + rate - 1) / rate;
+      at = run.credited_at + Millis{static_cast<std::int64_t>(wait)};
+    }
+    next = std::min(next.value_or(at), at);
+  }
+  return next;
+}
+
+}  // namespace hk::core

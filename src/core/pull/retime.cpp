@@ -1,0 +1,151 @@
+// A changed queue concerns the messages that it has: a shorter retention ends them earlier, and the
+// delay of a FIFO queue is that of all who still wait for it. The index is walked once, a bounded
+// number of messages per batch. A document says that the walk is not done; a restart begins again,
+// and nothing is wrong with doing it twice.
+#include <charconv>
+
+#include "base/assert.h"
+#include "base/sometimes.h"
+#include "core/machine.h"
+
+HK_SOMETIMES_DECLARE(pull_queue_retimed)
+HK_SOMETIMES_DECLARE(pulled_message_expired_by_shorter_retention)
+HK_SOMETIMES_DECLARE(fifo_delay_changed_while_waiting)
+
+namespace hk::core {
+
+namespace {
+
+constexpr const char* retime_kind = "retime";
+constexpr const char* up_to_field = "up_to";
+constexpr std::size_t documents_per_read = 512;
+
+}  // namespace
+
+void Machine::begin_retime(const Queue& queue, Seq up_to) {
+  retimes_[{queue.tenant, queue.name}] =
+      Retime{.at = {.lane = {queue.tenant, queue.name, {}, {}, {}}}, .up_to = up_to};
+  index_wanted_ = std::max(index_wanted_, up_to);
+}
+
+void Machine::retime_if_needed(const Queue& queue, const PullSettings& before) {
+  const PullSettings& now = *queue.pull;
+  const bool shorter = now.retention < before.retention;
+  const bool other_delay = now.fifo && now.delay != before.delay;
+  if (queue.lag == 0 || (!shorter && !other_delay)) {
+    return;
+  }
+  begin_retime(queue, last_seq_);
+  batch_.put(PutDocument{{.tenant = queue.tenant,
+                          .kind = retime_kind,
+                          .name = queue.name,
+                          .fields = {{up_to_field, std::to_string(last_seq_.value())}},
+                          .created_at = batch_.now()}});
+}
+
+void Machine::retime_queues() {
+  std::size_t budget = limits_.sweeps_per_batch;
+  while (!retimes_.empty() && budget > 0) {
+    const auto first = retimes_.begin();
+    const auto& [tenant, name] = first->first;
+    const Queue* const queue = find_pull_queue(tenant, name);
+    if (queue != nullptr && queue->lag > 0) {
+      // Without an index entry a message cannot be found. index_young() hurries.
+      if (meta_.indexed_up_to < first->second.up_to) {
+        return;
+      }
+      if (!retime(*queue, first->second, budget)) {
+        return;
+      }
+    }
+    HK_SOMETIMES(pull_queue_retimed);
+    batch_.put(DeleteDocument{tenant, retime_kind, name});
+    retimes_.erase(first);
+  }
+}
+
+/// False: it goes on in the next batch.
+bool Machine::retime(const Queue& queue, Retime& retime, std::size_t& budget) {
+  Sweep& at = retime.at;
+  while (budget > 0) {
+    const std::size_t limit = budget;
+    const auto entries = batch_.reader().lane_entries(at.lane, at.after, limit);
+    for (const LaneEntry& entry : entries) {
+      --budget;
+      at.after = entry.place;
+      // A message that is pulled has a state once it is final.
+      if (entry.place.seq <= retime.up_to && !batch_.state(entry.place.seq)) {
+        retime_one(queue, at.lane, entry);
+      }
+    }
+    if (entries.size() == limit) {
+      continue;
+    }
+    auto next = batch_.reader().next_lane(at.lane);
+    if (!next || next->tenant != queue.tenant || next->queue != queue.name) {
+      return true;
+    }
+    at.lane = std::move(*next);
+    at.after.reset();
+    budget -= budget > 0 ? 1 : 0;  // the step to another lane costs a read, too
+  }
+  return false;
+}
+
+void Machine::retime_one(const Queue& queue, const LaneKey& lane, LaneEntry entry) {
+  const Seq seq = entry.place.seq;
+  const auto message = batch_.message(seq);
+  if (message == nullptr || !message->pull) {
+    return;  // of the queue that had this name before; it is being cancelled
+  }
+  const Moment end = message->pull->sent_at + queue.pull->retention;
+  if (end <= batch_.now()) {
+    HK_SOMETIMES(pulled_message_expired_by_shorter_retention);
+    cancel(seq, lane, MessageState{.due = entry.place.due}, Why::expired);
+    return;
+  }
+  batch_.expire_message(end, seq);
+
+  Live* const live = find_live(seq);
+  const std::uint32_t receives = live != nullptr ? live->attempts : entry.attempts;
+  const Moment before = live != nullptr ? live->not_before : entry.not_before;
+  if (!message->pull->fifo || receives > 0 || before <= batch_.now()) {
+    return;
+  }
+  HK_SOMETIMES(fifo_delay_changed_while_waiting);
+  const Moment due = Delayed::rounded(message->pull->sent_at + queue.pull->delay, batch_.now());
+  change_delayed({queue.tenant, queue.name}, before, due);
+  if (live == nullptr) {
+    entry.not_before = due;
+    batch_.put(PutLaneEntry{lane, std::move(entry)});
+    return;
+  }
+  live->not_before = due;
+  live->indexed = false;
+  index(*live);
+  scheduler_.due_changed(*live, batch_.now());
+}
+
+void Machine::recover_retimes(TenantId tenant) {
+  std::string after;
+  for (;;) {
+    const auto documents =
+        batch_.reader().documents(tenant, retime_kind, after, documents_per_read);
+    for (const Document& document : documents) {
+      after = document.name;
+      std::uint64_t up_to = 0;
+      const std::string text =
+          document.fields.size() == 1 ? document.fields.front().value : std::string{};
+      const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), up_to);
+      if (error != std::errc{} || rest != text.data() + text.size()) {
+        throw CorruptRecord("changed queue " + document.name);
+      }
+      begin_retime(Queue{.tenant = tenant, .name = document.name}, Seq{up_to});
+    }
+    if (documents.size() < documents_per_read) {
+      return;
+    }
+  }
+}
+
+}  // namespace hk::core

@@ -1,0 +1,280 @@
+// What tasks that move messages must mean: each message leaves one queue and is new in another in
+// the same batch, and the task has counted it.
+#include <algorithm>
+
+#include "core/pull/move_task.h"
+#include "sim/model.h"
+#include "sim/model_update.h"
+#include "sim/trace.h"
+
+namespace hk::sim {
+
+namespace {
+
+using Status = core::MoveTask::Status;
+
+constexpr std::uint64_t one_message = 1000;  // of credit
+constexpr std::uint64_t burst_part = 100;    // of credit: a tenth of a second's worth
+
+Expected refused(ErrorKind kind) { return {.kind = Expected::Kind::refused, .error = kind}; }
+
+Named document_of(const core::MoveTask& task) {
+  return {task.tenant, std::string(core::move_task_kind) + '/' + core::to_document(task).name};
+}
+
+std::string name_of(const core::MoveTask& task) {
+  return "task " + std::to_string(task.number) + " of queue " + task.source;
+}
+
+}  // namespace
+
+void Model::change_move(const core::MoveTask& task) { changed_moves_.insert(document_of(task)); }
+
+Expected Model::start_move(const Op& op) {
+  const Named key{op.tenant, op.name};
+  const ModelQueue* const source = find_pull_queue(key);
+  if (source == nullptr) {
+    return refused(ErrorKind::not_found);
+  }
+  if (!op.destination.empty()) {
+    const ModelQueue* const target = find_pull_queue({op.tenant, op.destination});
+    if (target == nullptr) {
+      return refused(ErrorKind::not_found);
+    }
+    if (target == source || target->pull->fifo != source->pull->fifo) {
+      return refused(ErrorKind::invalid_argument);
+    }
+  }
+  const auto known = moves_.find(key);
+  if (known != moves_.end() && known->second.running()) {
+    return refused(ErrorKind::conflict);
+  }
+  save(moves_, key);
+  ModelMoves& moves = moves_[key];
+  core::MoveTask task{.tenant = op.tenant,
+                      .source = op.name,
+                      .number = moves.tasks.empty() ? 1 : moves.tasks.back().number + 1,
+                      .destination = op.destination,
+                      .rate = op.rate.value_or(0),
+                      .started_at = time_,
+                      .up_to = last_seq_};
+  // What was visible the core counts roughly: never more than there is.
+  const auto stored = written_->move_tasks.find(document_of(task));
+  if (stored != written_->move_tasks.end() && stored->second) {
+    task.to_move = stored->second->to_move;
+    require(task.to_move <= lag(key), "moves", name_of(task) + " would move more than there is");
+  }
+  change_move(task);
+  moves.tasks.push_back(task);
+  moves.credit = one_message;
+  moves.credited_at = time_;
+  while (moves.tasks.size() > limits_.move_tasks_kept) {
+    change_move(moves.tasks.front());
+    moves.tasks.erase(moves.tasks.begin());
+  }
+  return {.kind = Expected::Kind::move_started, .number = task.number};
+}
+
+Expected Model::cancel_move(const Op& op) {
+  const Named key{op.tenant, op.name};
+  const auto found = moves_.find(key);
+  if (found == moves_.end() || !found->second.running() ||
+      found->second.tasks.back().number != op.move_number) {
+    return refused(ErrorKind::not_found);
+  }
+  save(moves_, key);
+  core::MoveTask& task = found->second.tasks.back();
+  task.status = Status::canceled;
+  task.ended_at = time_;
+  change_move(task);
+  return {.kind = Expected::Kind::move_canceled, .number = task.moved};
+}
+
+Expected Model::list_moves(const Op& op) {
+  const Named key{op.tenant, op.name};
+  if (find_pull_queue(key) == nullptr) {
+    return refused(ErrorKind::not_found);
+  }
+  Expected listed{.kind = Expected::Kind::moves_listed};
+  if (const auto found = moves_.find(key); found != moves_.end()) {
+    listed.tasks.assign(found->second.tasks.rbegin(), found->second.tasks.rend());
+  }
+  return listed;
+}
+
+void Model::end_moves_of(const Named& source) {
+  const auto found = moves_.find(source);
+  if (found == moves_.end()) {
+    return;
+  }
+  for (const core::MoveTask& task : found->second.tasks) {
+    change_move(task);
+  }
+  save(moves_, source);
+  moves_.erase(found);
+}
+
+/// In the order of the log: what ends by itself, and what ends in front of a message that nobody
+/// has published, which is the same one in another queue.
+void Model::move_and_end() {
+  std::size_t moved = 0;
+  for (const core::AppendEvents& events : written_->events) {
+    for (std::size_t i = 0; i < events.events.size(); ++i) {
+      const core::EventRef& one = events.events[i];
+      if (one.kind != core::EventKind::canceled) {
+        continue;
+      }
+      const core::EventRef next =
+          i + 1 < events.events.size() ? events.events[i + 1] : core::EventRef{};
+      if (next.kind == core::EventKind::created && !messages_.contains(next.seq)) {
+        move_back(events.tenant, one.seq, next.seq);
+        ++moved;
+      } else {
+        end_pulled(one.seq);
+      }
+    }
+  }
+  const auto running =
+      std::ranges::count_if(moves_, [](const auto& one) { return one.second.running(); });
+  require(moved <= std::max(limits_.moves_per_batch, static_cast<std::size_t>(running)), "bounded",
+          std::to_string(moved) + " messages were moved in one batch");
+}
+
+void Model::move_back(core::TenantId tenant, core::Seq from, core::Seq to) {
+  const auto found = messages_.find(from);
+  require(found != messages_.end() && found->second.pulled(), "moves",
+          hk::sim::name_of(from) + " was moved and cannot be");
+  check_may_go(tenant, from);
+  const ModelMessage& message = found->second;
+  const Named source{tenant, message.content->queue};
+  const auto moves = moves_.find(source);
+  require(moves != moves_.end() && moves->second.running(), "moves",
+          describe(message) + " was moved by no task");
+  save(moves_, source);
+  core::MoveTask& task = moves->second.tasks.back();
+  require(from <= task.up_to, "moves", describe(message) + " came after the start of its task");
+  require(last_moved_[source] < from, "moves", describe(message) + " was not the oldest");
+  last_moved_[source] = from;
+  spend_credit(moves->second);
+
+  core::Message want = *message.content;
+  want.queue = task.destination.empty() ? want.pull->moved_from : task.destination;
+  const ModelQueue* const target = find_pull_queue({tenant, want.queue});
+  require(target != nullptr, "moves", describe(message) + " was moved to nowhere");
+  want.pull->fifo = target->pull->fifo;
+  want.pull->first_id = {};
+  want.pull->moved_from.clear();
+  want.pull->receives_before = 0;
+  want.pull->first_received_at = Moment{};
+  want.pull->sent_at = Moment{};
+  want.not_before = Moment{};
+  want.dedup_id.clear();
+  const auto got =
+      std::ranges::find(written_->messages, to, [](const auto& one) { return one->id.seq; });
+  require(got != written_->messages.end() && to > last_seq_, "moves",
+          describe(message) + " left its queue and did not arrive");
+  finish(from, core::Status::canceled);
+  take_in(*got, std::move(want));
+  ++next_message_;
+  ++task.moved;
+  change_move(task);
+}
+
+void Model::spend_credit(ModelMoves& moves) {
+  const core::MoveTask& task = moves.tasks.back();
+  if (task.rate == 0) {
+    return;
+  }
+  const auto passed = static_cast<std::uint64_t>((time_ - moves.credited_at).count());
+  moves.credit =
+      std::min(moves.credit + passed * task.rate, std::max(one_message, task.rate * burst_part));
+  moves.credited_at = time_;
+  require(moves.credit >= one_message, "rate", "of " + name_of(task) + " exceeded");
+  moves.credit -= one_message;
+}
+
+/// A running task ends when the core finds that it is done: only then.
+void Model::end_moves() {
+  for (const auto& [key, stored] : written_->move_tasks) {
+    const core::MoveTask* const known = find_move(key);
+    if (!stored || known == nullptr || known->status != Status::running ||
+        stored->status == Status::running) {
+      continue;
+    }
+    if (stored->status == Status::completed) {
+      check_nothing_left(*known);
+    } else {
+      require(stored->status == Status::failed && has_nowhere_to_go(*known, stored->reason),
+              "moves", name_of(*known) + " ended for no reason");
+      taken_in_vain_.insert({known->tenant, known->source});
+    }
+    const Named source{known->tenant, known->source};
+    save(moves_, source);
+    core::MoveTask& task = moves_.at(source).tasks.back();
+    task.status = stored->status;
+    task.reason = stored->reason;
+    task.ended_at = time_;
+    change_move(task);
+  }
+}
+
+/// What has been visible ever since the task began.
+void Model::check_nothing_left(const core::MoveTask& task) const {
+  if (queues_.at({task.tenant, task.source}).sweeping) {
+    return;
+  }
+  for (auto lane = pull_lanes_.lower_bound({task.tenant, task.source, {}, {}, {}});
+       lane != pull_lanes_.end() && lane->first.tenant == task.tenant &&
+       lane->first.queue == task.source;
+       ++lane) {
+    for (const core::Seq seq : lane->second.all) {
+      const ModelMessage& message = messages_.at(seq);
+      require(seq > task.up_to || message.due > task.started_at || swept(*message.content) ||
+                  stops(message) || message.forgiven > 0,
+              "moves", name_of(task) + " is done and has left " + describe(message));
+      if (lane->first.ordered()) {
+        break;
+      }
+    }
+  }
+}
+
+bool Model::has_nowhere_to_go(const core::MoveTask& task, const std::string& reason) {
+  return std::ranges::any_of(messages_, [&](const auto& one) {
+    const ModelMessage& message = one.second;
+    const core::Message& content = *message.content;
+    if (!message.pulled() || core::is_final(message.status) || content.tenant != task.tenant ||
+        content.queue != task.source || one.first > task.up_to || message.due > time_) {
+      return false;
+    }
+    const std::string& to = task.destination.empty() ? content.pull->moved_from : task.destination;
+    return find_pull_queue({task.tenant, to}) == nullptr &&
+           reason ==
+               (to.empty() ? core::MoveTask::came_from_nowhere : core::MoveTask::destination_gone);
+  });
+}
+
+const core::MoveTask* Model::find_move(const Named& document) const {
+  for (const auto& [source, moves] : moves_) {
+    for (const core::MoveTask& task : moves.tasks) {
+      if (document_of(task) == document) {
+        return &task;
+      }
+    }
+  }
+  return nullptr;
+}
+
+void Model::compare_moves() const {
+  for (const Named& document : changed_moves_) {
+    require(written_->move_tasks.contains(document), "moves",
+            document.second + " changed and is not stored");
+  }
+  for (const auto& [document, stored] : written_->move_tasks) {
+    const core::MoveTask* const want = find_move(document);
+    require(stored.has_value() == (want != nullptr) && (!stored || *stored == *want), "moves",
+            document.second + " is stored differently");
+  }
+}
+
+}  // namespace hk::sim

@@ -1,0 +1,161 @@
+// What was answered, against what must be answered.
+#include <algorithm>
+#include <variant>
+
+#include "sim/simulation.h"
+
+namespace hk::sim {
+
+namespace {
+
+/// All that have surely stopped, and others that may have, in order.
+bool same_halted(const core::HaltedListed& got, const Expected& expected) {
+  auto at = got.messages.begin();
+  for (const Expected::Halted& want : expected.halted) {
+    if (at != got.messages.end() && at->id == want.one.id) {
+      if (at->group != want.one.group || at->receives != want.one.receives) {
+        return false;
+      }
+      ++at;
+    } else if (want.surely && got.messages.size() < core::ListHalted{}.limit) {
+      return false;
+    }
+  }
+  return at == got.messages.end();
+}
+
+}  // namespace
+
+void Simulation::check_reply(const Op& op, const core::Reply& reply,
+                             const Expected& expected) const {
+  const std::string which = "operation " + std::to_string(op.number) + " of kind " +
+                            std::to_string(static_cast<int>(op.kind));
+  if (expected.either) {
+    require(reply ? std::holds_alternative<core::Done>(*reply)
+                  : reply.error().kind == ErrorKind::not_found,
+            "replies", which + " was answered wrongly");
+    return;
+  }
+  if (!reply) {
+    require(expected.kind == Expected::Kind::refused && reply.error().kind == expected.error,
+            "replies", which + " was refused: " + reply.error().message);
+    return;
+  }
+  const auto same = [](const core::Published& got, const Expected& want) {
+    return want.kind == Expected::Kind::published && got.id == want.id &&
+           got.deduplicated == want.flag;
+  };
+  const auto all_same = [&same](const core::FannedOut& got, const Expected& want) {
+    return want.kind == Expected::Kind::fanned_out &&
+           std::ranges::equal(got.messages, want.parts,
+                              [&same](const core::FannedOut::One& one, const Expected& part) {
+                                return one.url == part.url && same(one.published, part);
+                              });
+  };
+  const auto item_same = [&](const auto& got, const Expected& want) {
+    if (!got) {
+      return want.kind == Expected::Kind::refused && got.error().kind == want.error;
+    }
+    const auto* one = std::get_if<core::Published>(&*got);
+    return one != nullptr ? same(*one, want) : all_same(std::get<core::FannedOut>(*got), want);
+  };
+  bool right = false;
+  std::string detail;
+  switch (expected.kind) {
+    case Expected::Kind::refused: break;
+    case Expected::Kind::done: right = std::holds_alternative<core::Done>(*reply); break;
+    case Expected::Kind::scheduled: {
+      const auto* got = std::get_if<core::ScheduleStored>(&*reply);
+      right = got != nullptr && got->id == expected.name;
+      break;
+    }
+    case Expected::Kind::tenant: right = std::holds_alternative<core::TenantStored>(*reply); break;
+    case Expected::Kind::published: {
+      const auto* got = std::get_if<core::Published>(&*reply);
+      right = got != nullptr && same(*got, expected);
+      break;
+    }
+    case Expected::Kind::fanned_out: {
+      const auto* got = std::get_if<core::FannedOut>(&*reply);
+      right = got != nullptr && all_same(*got, expected);
+      break;
+    }
+    case Expected::Kind::batch: {
+      const auto* got = std::get_if<core::BatchPublished>(&*reply);
+      right = got != nullptr && std::ranges::equal(got->items, expected.parts, item_same);
+      break;
+    }
+    case Expected::Kind::canceled: {
+      const auto* got = std::get_if<core::Canceled>(&*reply);
+      right = got != nullptr && got->running == expected.flag;
+      break;
+    }
+    case Expected::Kind::inspected: {
+      const auto* got = std::get_if<core::Inspected>(&*reply);
+      if (expected.pulled) {
+        right = got != nullptr;
+        break;
+      }
+      right = got != nullptr && got->running == expected.flag && got->fence == expected.fence;
+      require(!right || !expected.pending || expected.may_start || !got->holds.empty(),
+              "every wait has a reason", name_of(op.id.seq) + " waits for nothing");
+      break;
+    }
+    case Expected::Kind::flows: {
+      const auto* got = std::get_if<core::FlowKeysInspected>(&*reply);
+      right = got != nullptr;
+      if (got != nullptr) {
+        check_flows(*got, expected);
+      }
+      break;
+    }
+    case Expected::Kind::queue_made: {
+      const auto* got = std::get_if<core::QueueMade>(&*reply);
+      right = got != nullptr && got->existed == expected.flag && got->queue.pull == expected.pull;
+      break;
+    }
+    case Expected::Kind::counted: {
+      const auto* got = std::get_if<core::QueueCounted>(&*reply);
+      right = got != nullptr && got->visible + got->in_flight + got->delayed == expected.lag;
+      if (got != nullptr && !right) {
+        detail = ": counted " + std::to_string(got->visible) + " + " +
+                 std::to_string(got->in_flight) + " + " + std::to_string(got->delayed) +
+                 ", there are " + std::to_string(expected.lag);
+      }
+      break;
+    }
+    case Expected::Kind::move_started: {
+      const auto* got = std::get_if<core::MoveTaskStarted>(&*reply);
+      right = got != nullptr && got->number == expected.number;
+      break;
+    }
+    case Expected::Kind::move_canceled: {
+      const auto* got = std::get_if<core::MoveTaskCanceled>(&*reply);
+      right = got != nullptr && got->moved == expected.number;
+      break;
+    }
+    case Expected::Kind::moves_listed: {
+      const auto* got = std::get_if<core::MoveTasksListed>(&*reply);
+      right = got != nullptr && got->tasks == expected.tasks;
+      break;
+    }
+    case Expected::Kind::halted_listed: {
+      const auto* got = std::get_if<core::HaltedListed>(&*reply);
+      right = got != nullptr && same_halted(*got, expected);
+      break;
+    }
+    case Expected::Kind::settled: {
+      const auto* got = std::get_if<core::Settled>(&*reply);
+      right =
+          got != nullptr &&
+          std::ranges::equal(
+              got->items, expected.parts, [](const Result<void>& one, const Expected& want) {
+                return one ? want.kind == Expected::Kind::done
+                           : want.kind == Expected::Kind::refused && want.error == one.error().kind;
+              });
+    }
+  }
+  require(right, "replies", which + " was answered wrongly" + detail);
+}
+
+}  // namespace hk::sim

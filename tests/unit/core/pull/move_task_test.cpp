@@ -1,0 +1,247 @@
+#include "unit/core/pull/pull_rig.h"
+
+namespace hk::core::testing {
+namespace {
+
+constexpr Millis second{1000};
+using Status = MoveTask::Status;
+
+Limits small_windows() {
+  Limits small;
+  small.lane_window_max = 2;
+  small.lane_window_min = 2;
+  small.moves_per_batch = 3;
+  return small;
+}
+
+/// A queue and its dead letters: `dead` has what was received once from `q`.
+struct Moves : ::testing::Test {
+  explicit Moves(bool fifo = false) {
+    rig.make("dead", {.fifo = fifo});
+    rig.make("q", {.fifo = fifo, .dead_letters_to = "dead", .receives_max = 1});
+    rig.make("other", {.fifo = fifo});
+  }
+  void die(std::initializer_list<const char*> bodies, bool grouped = false) {
+    for (const std::string body : bodies) {
+      rig.send("q", body, grouped ? body.substr(0, 1) : "");
+    }
+    for (int i = 0; i < 100 && rig.count("dead").visible < bodies.size(); ++i) {
+      rig.receive("q", 10, second);
+      rig.pass(second);
+    }
+    EXPECT_EQ(rig.count("dead").visible, bodies.size());
+  }
+  std::uint64_t start(const std::string& to = {}, std::uint32_t rate = 0) {
+    return rig.run(StartMoveTask{tenant_one, "dead", to, rate}).only<MoveTaskStarted>().number;
+  }
+  std::vector<MoveTask> list() {
+    return rig.run(ListMoveTasks{tenant_one, "dead"}).only<MoveTasksListed>().tasks;
+  }
+  void settle() {
+    for (int i = 0; i < 30; ++i) {
+      rig.run();
+    }
+  }
+  Bodies drain(const std::string& queue) {
+    Bodies all;
+    for (int i = 0; i < 20; ++i) {
+      for (const std::string& body : rig.receive(queue)) {
+        all.push_back(body);
+        rig.remove(queue, body);
+      }
+    }
+    return all;
+  }
+  PullRig rig{small_windows()};
+};
+struct FifoMoves : Moves {
+  FifoMoves() : Moves(true) {}
+};
+
+TEST_F(Moves, EachGoesBackToWhereItCameFromAsANewMessage) {
+  die({"a", "b", "c", "d", "e", "f", "g"});
+  const Moment now = rig.now;
+  EXPECT_EQ(start(), 1U);
+  settle();
+
+  const auto tasks = list();
+  ASSERT_EQ(tasks.size(), 1U);
+  EXPECT_EQ(tasks[0].status, Status::completed);
+  EXPECT_EQ(tasks[0].moved, 7U);
+  EXPECT_EQ(tasks[0].to_move, 7U);
+  EXPECT_EQ(rig.count("dead").visible, 0U);
+  EXPECT_EQ(drain("q"), (Bodies{"a", "b", "c", "d", "e", "f", "g"}));
+  const HandOut::One& one = rig.last["a"];
+  EXPECT_EQ(one.receive, 1U);
+  EXPECT_EQ(one.message->pull->first_id, MessageId{});
+  EXPECT_EQ(one.message->pull->moved_from, "");
+  EXPECT_EQ(one.message->pull->receives_before, 0U);
+  EXPECT_EQ(one.message->pull->sent_at, now);
+  EXPECT_TRUE(rig.counts().conserved());
+}
+
+TEST_F(Moves, AreMadeOnceHoweverOftenItRestarts) {
+  die({"a", "b", "c", "d", "e", "f", "g"});
+  start("other");
+  for (int i = 0; i < 20; ++i) {
+    rig.restart();
+    rig.run();
+  }
+  EXPECT_EQ(list().at(0).status, Status::completed);
+  EXPECT_EQ(list().at(0).moved, 7U);
+  EXPECT_EQ(rig.count("other").visible, 7U);
+  EXPECT_EQ(rig.count("dead").visible, 0U);
+}
+
+TEST_F(Moves, LeaveWhatIsOutAndWhatComesLater) {
+  die({"a", "b", "c"});
+  EXPECT_EQ(rig.receive("dead", 1), (Bodies{"a"}));
+  start("other");
+  rig.send("dead", "later");
+  settle();
+
+  EXPECT_EQ(list().at(0).status, Status::completed);
+  EXPECT_EQ(list().at(0).to_move, 2U);
+  EXPECT_EQ(drain("other"), (Bodies{"b", "c"}));
+  EXPECT_EQ(drain("dead"), (Bodies{"later"}));
+  EXPECT_TRUE(rig.remove("dead", "a").has_value());
+}
+
+TEST_F(Moves, AreSpreadEvenlyWithARate) {
+  die({"a", "b", "c", "d", "e", "f"});
+  start("other", 4);
+  const Moment begun = rig.now;
+  std::vector<std::int64_t> times;
+  std::uint64_t seen = 1;
+  EXPECT_EQ(rig.count("other").visible, seen);
+  for (int i = 0; i < 40 && rig.machine->wake_at() && list().at(0).status == Status::running; ++i) {
+    rig.now = std::max(rig.now, *rig.machine->wake_at());
+    rig.run();
+    if (const std::uint64_t there = rig.count("other").visible; there != seen) {
+      EXPECT_EQ(there, seen + 1);
+      seen = there;
+      times.push_back((rig.now - begun).count());
+    }
+  }
+  EXPECT_EQ(times, (std::vector<std::int64_t>{250, 500, 750, 1000, 1250}));
+  rig.pass(3600 * second);
+}
+
+TEST_F(Moves, ARateIsNotMadeUpForAfterARest) {
+  die({"a", "b", "c", "d", "e", "f"});
+  start("other", 4);
+  rig.pass(3600 * second);
+  rig.run();
+  EXPECT_EQ(rig.count("other").visible, 2U);
+}
+
+TEST_F(Moves, StopWhenTheyAreCancelled) {
+  die({"a", "b", "c", "d", "e", "f"});
+  const std::uint64_t number = start("other", 1);
+  EXPECT_EQ(rig.run(StartMoveTask{tenant_one, "dead", "other", 0}).replies[0].error().kind,
+            ErrorKind::conflict);
+  EXPECT_EQ(rig.run(CancelMoveTask{tenant_one, "dead", number + 1}).replies[0].error().kind,
+            ErrorKind::not_found);
+  rig.restart();
+  EXPECT_EQ(rig.run(CancelMoveTask{tenant_one, "dead", number}).only<MoveTaskCanceled>().moved, 1U);
+  rig.restart();
+  rig.pass(10 * second);
+  settle();
+  EXPECT_EQ(list().at(0).status, Status::canceled);
+  EXPECT_EQ(rig.count("other").visible, 1U);
+  EXPECT_EQ(start("other"), number + 1);
+  settle();
+  EXPECT_EQ(list().at(0).number, number + 1);
+  EXPECT_EQ(rig.count("other").visible, 6U);
+}
+
+TEST_F(Moves, FailWithoutAPlaceToGo) {
+  die({"a", "b"});
+  start("other", 1);
+  rig.run(DeleteQueueCommand{tenant_one, "other"});
+  rig.pass(second);
+  rig.run();
+  EXPECT_EQ(list().at(0).status, Status::failed);
+  EXPECT_EQ(list().at(0).reason, MoveTask::destination_gone);
+
+  start();
+  settle();
+  rig.send("dead", "x");
+  start();
+  settle();
+  EXPECT_EQ(list().at(0).reason, MoveTask::came_from_nowhere);
+  EXPECT_EQ(drain("dead"), (Bodies{"x"}));
+}
+
+TEST_F(Moves, AreRefusedWhereTheyMakeNoSense) {
+  rig.make("f", {.fifo = true});
+  const struct {
+    const char* from;
+    const char* to;
+    ErrorKind kind;
+  } rows[] = {{"none", "", ErrorKind::not_found},
+              {"dead", "none", ErrorKind::not_found},
+              {"dead", "dead", ErrorKind::invalid_argument},
+              {"dead", "f", ErrorKind::invalid_argument}};
+  for (const auto& row : rows) {
+    EXPECT_EQ(rig.run(StartMoveTask{tenant_one, row.from, row.to, 0}).replies[0].error().kind,
+              row.kind);
+  }
+}
+
+TEST_F(Moves, OnlyTheLastOnesAreRemembered) {
+  for (int i = 0; i < 12; ++i) {
+    start("other");
+    settle();
+  }
+  EXPECT_EQ(list().size(), 10U);
+  rig.restart();
+  EXPECT_EQ(list().size(), 10U);
+  EXPECT_EQ(list().front().number, 12U);
+  rig.run(DeleteQueueCommand{tenant_one, "dead"});
+  EXPECT_TRUE(rig.reader.document_records.empty());
+}
+
+TEST_F(Moves, GiveNoNewLifeToWhatIsTooOld) {
+  rig.make("brief", {.retention = 10 * second});
+  rig.send("brief", "a");
+  rig.pass(10 * second - Millis{1});
+  rig.run();  // what is too old is looked for now, and then not for a while
+  rig.pass(Millis{1});
+  rig.run(StartMoveTask{tenant_one, "brief", "other"});
+  settle();
+  const auto tasks = rig.run(ListMoveTasks{tenant_one, "brief"}).only<MoveTasksListed>().tasks;
+  EXPECT_EQ(tasks.at(0).status, Status::completed);
+  EXPECT_EQ(tasks.at(0).moved, 0U);
+  EXPECT_EQ(rig.count("other").visible, 0U);
+  EXPECT_EQ(rig.count("brief").visible, 0U);
+  EXPECT_TRUE(rig.counts().conserved());
+}
+
+TEST_F(FifoMoves, KeepTheOrderOfGroupsAndGoByAge) {
+  die({"a1", "b1", "a2", "a3", "b2", "c1", "b3", "a4", "a5"}, true);
+  start("other");
+  settle();
+  EXPECT_EQ(list().at(0).status, Status::completed);
+  EXPECT_EQ(list().at(0).moved, 9U);
+  const Bodies all = drain("other");
+  EXPECT_EQ(all.size(), 9U);
+  for (const char group : {'a', 'b', 'c'}) {
+    Bodies of;
+    std::ranges::copy_if(all, std::back_inserter(of),
+                         [&](const std::string& body) { return body[0] == group; });
+    EXPECT_TRUE(std::ranges::is_sorted(of));
+  }
+}
+
+TEST_F(FifoMoves, StopBehindWhatIsOut) {
+  die({"a1", "b1", "a2", "b2"}, true);
+  EXPECT_EQ(rig.receive("dead", 1), (Bodies{"a1"}));
+  start("other");
+  settle();
+  EXPECT_EQ(list().at(0).status, Status::completed);
+  EXPECT_EQ(drain("other"), (Bodies{"b1", "b2"}));
+}
+
+}  // namespace
+}  // namespace hk::core::testing
