@@ -5,7 +5,7 @@ Machines differ and are noisy, so no figure stands alone: publishes are a share 
 (floor.cpp), latencies a multiple of one fdatasync, all taken in the same run and in turns.
 A benchmark is not a test: the exit code is 0 whether or not a bar was reached.
 
-    python3 bench/run.py --build build/release [--quick]
+    python3 bench/run.py --build build/release [--quick] [--only sqs]
 """
 import argparse
 import datetime
@@ -14,102 +14,16 @@ import json
 import os
 import platform
 import shutil
-import signal
-import socket
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 
-# The credentials of --dev, public by design.
-DEV_TOKEN = "eyJVc2VySUQiOiJkZWZhdWx0VXNlciIsIlBhc3N3b3JkIjoiZGVmYXVsdFBhc3N3b3JkIn0="
+from processes import DEV_TOKEN, Floor, Server
+from sqs import SqsBench
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
-
-
-def get(port, path, timeout=30):
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)
-    try:
-        connection.request("GET", path, headers={"Authorization": "Bearer " + DEV_TOKEN})
-        response = connection.getresponse()
-        return response.status, response.read()
-    finally:
-        connection.close()
-
-
-class Process:
-    """A child that is always ended, whatever happens to us."""
-
-    def __init__(self, command, **options):
-        self.child = subprocess.Popen(command, **options)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.stop()
-
-    def stop(self):
-        if self.child.poll() is None:
-            self.child.send_signal(signal.SIGTERM)
-            try:
-                self.child.wait(15)
-            except subprocess.TimeoutExpired:
-                self.child.kill()
-                self.child.wait()
-
-
-class Floor(Process):
-    def __init__(self, tools, *flags):
-        super().__init__([os.path.join(tools, "floor"), "--port", "0", *flags],
-                         stdout=subprocess.PIPE, text=True)
-        self.port = int(self.child.stdout.readline().split()[1])
-
-    def json(self, path):
-        return json.loads(get(self.port, path)[1])
-
-
-class Server(Process):
-    def __init__(self, binary, data):
-        self.port = free_port()
-        self.log = open(os.path.join(data, "log"), "wb")
-        super().__init__([binary, "serve", "--dev", "--data", os.path.join(data, "db"),
-                          "--listen", f"127.0.0.1:{self.port}"],
-                         stdout=self.log, stderr=subprocess.STDOUT)
-        self.started = time.monotonic()
-        while True:
-            try:
-                if get(self.port, "/readyz", 2)[0] < 300:
-                    break
-            except OSError:
-                pass
-            if self.child.poll() is not None or time.monotonic() - self.started > 30:
-                self.stop()
-                with open(self.log.name, errors="replace") as log:
-                    raise SystemExit(f"the server did not become ready:\n{log.read()[-3000:]}")
-            time.sleep(0.02)
-        self.ready_seconds = time.monotonic() - self.started
-
-    def publish_url(self, destination):
-        return f"http://127.0.0.1:{self.port}/v2/publish/{destination}"
-
-    def cpu_seconds(self):
-        with open(f"/proc/{self.child.pid}/stat") as f:
-            fields = f.read().rsplit(")", 1)[1].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-    def rss_mib(self):
-        with open(f"/proc/{self.child.pid}/status") as f:
-            for line in f:
-                if line.startswith("VmRSS:"):
-                    return int(line.split()[1]) / 1024
-        return 0.0
 
 
 class Bench:
@@ -403,7 +317,13 @@ class Bench:
                      ratio <= bar, f"{took[name] * 1000:.2f} ms, a get {took['get'] * 1000:.2f} ms; "
                      f"started in {ready:.1f} s")
 
-    def run(self):
+    def run(self, only):
+        if only in (None, "publish"):
+            self.run_publish()
+        if only in (None, "sqs"):
+            SqsBench(self).run()
+
+    def run_publish(self):
         data = self.data()
         try:
             with Server(self.binary, data) as server:
@@ -454,8 +374,10 @@ def main():
     parser.add_argument("--data", help="where data directories are made (default: the temp folder)")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--quick", action="store_true", help="shorter, noisier")
-    bench = Bench(parser.parse_args())
-    for needed in (os.path.join(bench.tools, "floor"), bench.binary):
+    parser.add_argument("--only", choices=("publish", "sqs"), help="some of the rows")
+    arguments = parser.parse_args()
+    bench = Bench(arguments)
+    for needed in (os.path.join(bench.tools, "sqs_load"), bench.binary):
         if not os.path.exists(needed):
             raise SystemExit(f"{needed} is missing: build it first (cmake --build BUILD)")
 
@@ -467,7 +389,7 @@ def main():
     if about["busy"]:
         print(f"The machine is busy (load average {about['load_average']:.1f}): figures of this run are not "
               "to be quoted.\n", flush=True)
-    bench.run()
+    bench.run(arguments.only)
     reached = sum(row["reached"] for row in bench.rows)
     print(f"\n{reached} of {len(bench.rows)} bars reached")
 
