@@ -221,9 +221,13 @@ TEST(Zoo, AClosedPortIsANetworkError) {
 }
 
 TEST(Zoo, AnAnswerBeforeTheBodyWasReadCountsAndEndsTheConnection) {
-  Receiver receiver([](Socket& socket) {
+  // Nobody reads the rest: were it drained, all of it might be sent before the answer is looked at,
+  // and then the connection is rightly kept.
+  std::promise<void> looked_at;
+  const auto end = looked_at.get_future().share();
+  Receiver receiver([end](Socket& socket) {
     socket.write("HTTP/1.1 413 X\r\nContent-Length: 0\r\n\r\n");
-    hold(socket);
+    end.wait();
   });
   World world;
   // The answer may even be there before the request: then nothing is sent at all.
@@ -234,14 +238,19 @@ TEST(Zoo, AnAnswerBeforeTheBodyWasReadCountsAndEndsTheConnection) {
               report.attempt.error.starts_with("not connected:"))
       << report.attempt.error;
   EXPECT_EQ(world.dispatcher->idle_connections(), 0U);
+  looked_at.set_value();
 }
 
 TEST(Zoo, AnEarlyAnswerToALargeRequestCounts) {
-  Receiver receiver([](Socket& socket) {
+  // Nobody reads the rest: were it drained, all of it might be sent before the answer is looked at,
+  // and then the connection is rightly kept.
+  std::promise<void> looked_at;
+  const auto end = looked_at.get_future().share();
+  Receiver receiver([end](Socket& socket) {
     char byte = 0;
     (void)::recv(socket.fd(), &byte, 1, 0);  // the request has begun
     socket.write("HTTP/1.1 413 X\r\nContent-Length: 0\r\n\r\n");
-    hold(socket);
+    end.wait();
   });
   World world;
 
@@ -250,6 +259,7 @@ TEST(Zoo, AnEarlyAnswerToALargeRequestCounts) {
   EXPECT_EQ(report.attempt.response_status, 413);
   world.on_io_thread([] {});
   EXPECT_EQ(world.dispatcher->idle_connections(), 0U);
+  looked_at.set_value();
 }
 
 TEST(Zoo, ASuccessThatIsFollowedByAResetIsASuccess) {
