@@ -11,6 +11,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <list>
 #include <map>
 #include <memory>
@@ -140,13 +141,17 @@ class Machine {
   bool cancel(Seq seq, const LaneKey& lane, MessageState state, Why why);
 
   // queue/delete_queue.cpp
-  struct Sweep;
+  struct IndexWalk;
   void begin_sweep(Queue& queue);
   void go_on_sweeping(const Queue& queue);
   void sweep_queues();
-  bool sweep(const Queue& queue, Sweep& sweep, std::size_t& budget);
+  bool sweep(const Queue& queue, IndexWalk& walk, std::size_t& budget);
   void drop_if_over(const Queue& queue);
   void leave_queue(Seq seq, const LaneKey& lane);
+
+  // queue/index_walk.cpp
+  bool walk_index(IndexWalk& walk, const Queue& queue, Seq up_to, std::size_t& budget,
+                  const std::function<void(const LaneKey&, const LaneEntry&)>& visit);
 
   // queue/pin_flow_key.cpp, queue/inspect_flow_keys.cpp, queue/forget_flow_keys.cpp
   [[nodiscard]] Result<void> check_flow_key(TenantId tenant, const std::string& key) const;
@@ -172,7 +177,9 @@ class Machine {
   void end_waiters(const Queue& queue);
   bool must_not_be_handed_out(const Queue& queue, Live& live);
   void lease_to(Live& live, const Waiter& waiter, Millis visibility);
+  void hide_until(Live& live, Moment until);
   void become_visible(Live& live);
+  static Moment kept_until(const Queue& queue, const Message& message);
   void expire_pulled(Seq seq);
   void finish_pulled(Live& live, Status status, MessageState state = {});
   void move_to(const Queue& target, Live& live, const Queue& source);
@@ -286,15 +293,15 @@ class Machine {
   std::map<TenantId, Tenant> tenants_;
   std::map<std::pair<TenantId, std::string>, Queue> queues_;
   std::set<std::pair<TenantId, std::string>> dirty_queues_;  ///< those not in queues_ are gone
-  /// How far the cancelling of a deleted queue's messages has come in the index.
-  struct Sweep {
+  /// How far one has come along the index of a queue.
+  struct IndexWalk {
     LaneKey lane{};
     std::optional<LanePlace> after{};
   };
-  std::map<std::pair<TenantId, std::string>, Sweep> sweeps_;
+  std::map<QueueKey, IndexWalk> sweeps_;  ///< of queues that are deleted or purged
   /// How far a changed queue's messages have been told of the change.
   struct Retime {
-    Sweep at{};
+    IndexWalk walk{};
     Seq up_to{};
   };
   std::map<QueueKey, Retime> retimes_;

@@ -23,7 +23,7 @@ MessageId Machine::accept(std::shared_ptr<Message> message) {
     }
     const Queue* const queue = find_pull_queue(message->tenant, message->queue);
     HK_ASSERT(queue != nullptr);
-    batch_.expire_message(message->pull->sent_at + queue->pull->retention, last_seq_);
+    batch_.expire_message(kept_until(*queue, *message), last_seq_);
     now_delayed(*message);
   }
 

@@ -5,13 +5,14 @@
 
 #include "base/assert.h"
 #include "core/machine.h"
+#include "core/pull/documents.h"
+#include "core/pull/no_queue.h"
 
 namespace hk::core {
 
 namespace {
 
 constexpr const char* counts_field = "counts";
-constexpr std::size_t documents_per_read = 512;
 constexpr std::size_t second_digits = 12;
 
 std::string name_of(const std::string& queue, std::int64_t second) {
@@ -25,7 +26,7 @@ std::string name_of(const std::string& queue, std::int64_t second) {
 Reply Machine::decide(const CountQueue& command) {
   const Queue* const queue = find_pull_queue(command.tenant, command.name);
   if (queue == nullptr) {
-    return fail(ErrorKind::not_found, "queue " + command.name + " not found");
+    return no_queue(command.name);
   }
   QueueCounted counted;
   if (const PullQueue* pull = scheduler_.find_pull_queue(command.tenant, command.name)) {
@@ -134,28 +135,19 @@ void Machine::write_delayed() {
 
 /// One document for each second in which something becomes due.
 void Machine::recover_delayed(TenantId tenant) {
-  std::string after;
-  for (;;) {
-    const auto documents =
-        batch_.reader().documents(tenant, Delayed::kind, after, documents_per_read);
-    for (const Document& document : documents) {
-      after = document.name;
-      const std::size_t slash = document.name.rfind('/');
-      std::int64_t second = 0;
-      const char* const end = document.name.data() + document.name.size();
-      if (slash == std::string::npos || document.fields.size() != 1 ||
-          std::from_chars(document.name.data() + slash + 1, end, second).ptr != end) {
-        throw CorruptRecord("counts of delayed messages " + document.name);
-      }
-      const QueueKey key{tenant, document.name.substr(0, slash)};
-      if (!delayed_[key].read(second, document.fields.front().value)) {
-        throw CorruptRecord("counts of delayed messages " + document.name);
-      }
+  for_each_document(batch_.reader(), tenant, Delayed::kind, [&](const Document& document) {
+    const std::size_t slash = document.name.rfind('/');
+    std::int64_t second = 0;
+    const char* const end = document.name.data() + document.name.size();
+    if (slash == std::string::npos || document.fields.size() != 1 ||
+        std::from_chars(document.name.data() + slash + 1, end, second).ptr != end) {
+      throw CorruptRecord("counts of delayed messages " + document.name);
     }
-    if (documents.size() < documents_per_read) {
-      return;
+    const QueueKey key{tenant, document.name.substr(0, slash)};
+    if (!delayed_[key].read(second, document.fields.front().value)) {
+      throw CorruptRecord("counts of delayed messages " + document.name);
     }
-  }
+  });
 }
 
 }  // namespace hk::core

@@ -6,6 +6,7 @@
 #include "base/assert.h"
 #include "base/sometimes.h"
 #include "core/machine.h"
+#include "core/pull/no_queue.h"
 
 HK_SOMETIMES_DECLARE(group_stopped)
 HK_SOMETIMES_DECLARE(stopped_group_goes_on_by_settings)
@@ -84,7 +85,7 @@ void Machine::settings_changed(const Queue& queue) {
 Reply Machine::decide(const ListHalted& command) {
   const Queue* const queue = find_pull_queue(command.tenant, command.queue);
   if (queue == nullptr) {
-    return fail(ErrorKind::not_found, "queue " + command.queue + " not found");
+    return no_queue(command.queue);
   }
   // What a purge has doomed nobody decides about any more.
   HaltedListed listed;
@@ -109,7 +110,7 @@ Reply Machine::decide(const ListHalted& command) {
 Reply Machine::decide(const ResolveHalted& command) {
   const Queue* const queue = find_pull_queue(command.tenant, command.queue);
   if (queue == nullptr) {
-    return fail(ErrorKind::not_found, "queue " + command.queue + " not found");
+    return no_queue(command.queue);
   }
   Lane* const lane =
       scheduler_.find_lane({command.tenant, command.queue, command.group, LaneKey::pulled, {}});

@@ -8,6 +8,8 @@
 #include "base/assert.h"
 #include "base/sometimes.h"
 #include "core/machine.h"
+#include "core/pull/documents.h"
+#include "core/pull/no_queue.h"
 
 HK_SOMETIMES_DECLARE(message_moved_back)
 HK_SOMETIMES_DECLARE(too_old_to_be_moved)
@@ -23,7 +25,6 @@ namespace hk::core {
 
 namespace {
 
-constexpr std::size_t documents_per_read = 512;
 constexpr std::uint64_t one_message = 1000;   // of credit
 constexpr std::uint64_t burst_part = 100;     // of credit: a tenth of a second's worth
 constexpr std::size_t looks_per_message = 8;  // what is out is passed over
@@ -33,12 +34,12 @@ constexpr std::size_t looks_per_message = 8;  // what is out is passed over
 Reply Machine::decide(StartMoveTask command) {
   const Queue* const source = find_pull_queue(command.tenant, command.source);
   if (source == nullptr) {
-    return fail(ErrorKind::not_found, "queue " + command.source + " not found");
+    return no_queue(command.source);
   }
   if (!command.destination.empty()) {
     const Queue* const target = find_pull_queue(command.tenant, command.destination);
     if (target == nullptr) {
-      return fail(ErrorKind::not_found, "queue " + command.destination + " not found");
+      return no_queue(command.destination);
     }
     if (target == source) {
       return fail(ErrorKind::invalid_argument, "a queue cannot be moved into itself");
@@ -89,7 +90,7 @@ Reply Machine::decide(const CancelMoveTask& command) {
 
 Reply Machine::decide(const ListMoveTasks& command) {
   if (find_pull_queue(command.tenant, command.source) == nullptr) {
-    return fail(ErrorKind::not_found, "queue " + command.source + " not found");
+    return no_queue(command.source);
   }
   MoveTasksListed listed;
   if (const auto found = move_tasks_.find({command.tenant, command.source});
@@ -171,7 +172,7 @@ bool Machine::move_back(Live& live, MoveTask& task) {
   HK_ASSERT(message != nullptr && message->pull);
   const Queue* const source = find_pull_queue(task.tenant, task.source);
   HK_ASSERT(source != nullptr);
-  if (message->pull->sent_at + source->pull->retention <= batch_.now()) {
+  if (kept_until(*source, *message) <= batch_.now()) {
     HK_SOMETIMES(too_old_to_be_moved);
     finish_pulled(live, Status::canceled);
     return true;
@@ -226,27 +227,18 @@ void Machine::end_moves_of(const Queue& queue) {
 }
 
 void Machine::recover_moves(TenantId tenant) {
-  std::string after;
-  for (;;) {
-    const auto documents =
-        batch_.reader().documents(tenant, move_task_kind, after, documents_per_read);
-    for (const Document& document : documents) {
-      after = document.name;
-      auto task = to_move_task(document);
-      if (!task) {
-        throw CorruptRecord("move task " + document.name);
-      }
-      const QueueKey key{tenant, task->source};
-      if (task->status == MoveTask::Status::running) {
-        HK_SOMETIMES(move_task_goes_on_after_restart);
-        move_runs_[key] = {.credited_at = batch_.now()};
-      }
-      move_tasks_[key].push_back(std::move(*task));
+  for_each_document(batch_.reader(), tenant, move_task_kind, [&](const Document& document) {
+    auto task = to_move_task(document);
+    if (!task) {
+      throw CorruptRecord("move task " + document.name);
     }
-    if (documents.size() < documents_per_read) {
-      return;
+    const QueueKey key{tenant, task->source};
+    if (task->status == MoveTask::Status::running) {
+      HK_SOMETIMES(move_task_goes_on_after_restart);
+      move_runs_[key] = {.credited_at = batch_.now()};
     }
-  }
+    move_tasks_[key].push_back(std::move(*task));
+  });
 }
 
 std::optional<Moment> Machine::next_move() const {

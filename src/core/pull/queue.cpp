@@ -4,6 +4,7 @@
 #include "base/assert.h"
 #include "base/sometimes.h"
 #include "core/machine.h"
+#include "core/pull/no_queue.h"
 
 HK_SOMETIMES_DECLARE(pull_queue_made)
 HK_SOMETIMES_DECLARE(pull_queue_changed_meanwhile)
@@ -11,14 +12,6 @@ HK_SOMETIMES_DECLARE(pull_queue_purged)
 HK_SOMETIMES_DECLARE(pulled_message_expired_unseen)
 
 namespace hk::core {
-
-namespace {
-
-std::unexpected<Error> no_queue(const std::string& name) {
-  return fail(ErrorKind::not_found, "queue " + name + " not found");
-}
-
-}  // namespace
 
 /// Null: there is none, or one whose messages are pushed.
 Queue* Machine::find_pull_queue(TenantId tenant, const std::string& name) {
@@ -119,6 +112,11 @@ Machine::DedupScopes Machine::pull_dedup_scopes(const Message& message, Millis w
   return {std::move(whole), changed ? std::move(group) : std::string{}};
 }
 
+/// The retention of its queue, from when it was sent. REQUIRES: both are of what is pulled.
+Moment Machine::kept_until(const Queue& queue, const Message& message) {
+  return message.pull->sent_at + queue.pull->retention;
+}
+
 /// The retention of its queue is over, as far as was known when it came.
 void Machine::expire_pulled(Seq seq) {
   const auto message = batch_.message(seq);
@@ -126,8 +124,7 @@ void Machine::expire_pulled(Seq seq) {
     return;
   }
   const Queue* const queue = find_pull_queue(message->tenant, message->queue);
-  const Moment end =
-      queue == nullptr ? batch_.now() : message->pull->sent_at + queue->pull->retention;
+  const Moment end = queue == nullptr ? batch_.now() : kept_until(*queue, *message);
   if (end > batch_.now()) {
     batch_.expire_message(end, seq);
     return;

@@ -6,6 +6,7 @@
 #include "base/assert.h"
 #include "base/sometimes.h"
 #include "core/machine.h"
+#include "core/pull/no_queue.h"
 
 HK_SOMETIMES_DECLARE(received)
 HK_SOMETIMES_DECLARE(received_nothing)
@@ -19,7 +20,7 @@ namespace hk::core {
 Reply Machine::decide(const Receive& command) {
   const Queue* const queue = find_pull_queue(command.tenant, command.queue);
   if (queue == nullptr) {
-    return fail(ErrorKind::not_found, "queue " + command.queue + " not found");
+    return no_queue(command.queue);
   }
   if (hand_out_again(*queue, command)) {
     return Done{};
@@ -140,7 +141,7 @@ void Machine::end_waiters(const Queue& queue) {
 bool Machine::must_not_be_handed_out(const Queue& queue, Live& live) {
   const auto message = batch_.message(live.seq);
   HK_ASSERT(message != nullptr && message->pull);
-  if (message->pull->sent_at + queue.pull->retention <= batch_.now()) {
+  if (kept_until(queue, *message) <= batch_.now()) {
     HK_SOMETIMES(pulled_message_expired);
     finish_pulled(live, Status::canceled);
     return true;
@@ -173,12 +174,18 @@ void Machine::lease_to(Live& live, const Waiter& waiter, Millis visibility) {
   if (live.first_received_at == Moment{}) {
     live.first_received_at = batch_.now();
   }
-  live.lease_until = batch_.now() + visibility;
-  live.not_before = live.lease_until;
-  leases_.insert({live.lease_until, live.seq});
+  hide_until(live, batch_.now() + visibility);
+  batch_.event(live.lane->key.tenant, live.seq, EventKind::active, live.attempts);
+}
+
+/// How long its lease lasts, from now on and in the store. REQUIRES: leased.
+void Machine::hide_until(Live& live, Moment until) {
+  leases_.erase({live.lease_until, live.seq});
+  live.lease_until = until;
+  live.not_before = until;
+  leases_.insert({until, live.seq});
   live.indexed = false;  // written over: it keeps its place
   index(live);
-  batch_.event(live.lane->key.tenant, live.seq, EventKind::active, live.attempts);
 }
 
 /// The lease is over. REQUIRES: leased.

@@ -47,13 +47,8 @@ bool Machine::hand_out_again(const Queue& queue, const Receive& command) {
   HandOut out{.receiver = command.receiver};
   for (Given::One& one : given->second.messages) {
     Live& live = *find_live(one.receipt.id.seq);
-    leases_.erase({live.lease_until, live.seq});
     live.receiver = command.receiver;
-    live.lease_until = batch_.now() + visibility;
-    live.not_before = live.lease_until;
-    leases_.insert({live.lease_until, live.seq});
-    live.indexed = false;  // written over
-    index(live);
+    hide_until(live, batch_.now() + visibility);
     one.lease_until = live.lease_until;
     out.messages.push_back(handed_out(live, batch_.message(live.seq)));
   }

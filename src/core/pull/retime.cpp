@@ -7,6 +7,7 @@
 #include "base/assert.h"
 #include "base/sometimes.h"
 #include "core/machine.h"
+#include "core/pull/documents.h"
 
 HK_SOMETIMES_DECLARE(pull_queue_retimed)
 HK_SOMETIMES_DECLARE(pulled_message_expired_by_shorter_retention)
@@ -18,13 +19,12 @@ namespace {
 
 constexpr const char* retime_kind = "retime";
 constexpr const char* up_to_field = "up_to";
-constexpr std::size_t documents_per_read = 512;
 
 }  // namespace
 
 void Machine::begin_retime(const Queue& queue, Seq up_to) {
   retimes_[{queue.tenant, queue.name}] =
-      Retime{.at = {.lane = {queue.tenant, queue.name, {}, {}, {}}}, .up_to = up_to};
+      Retime{.walk = {.lane = {queue.tenant, queue.name, {}, {}, {}}}, .up_to = up_to};
   index_wanted_ = std::max(index_wanted_, up_to);
 }
 
@@ -66,30 +66,13 @@ void Machine::retime_queues() {
 
 /// False: it goes on in the next batch.
 bool Machine::retime(const Queue& queue, Retime& retime, std::size_t& budget) {
-  Sweep& at = retime.at;
-  while (budget > 0) {
-    const std::size_t limit = budget;
-    const auto entries = batch_.reader().lane_entries(at.lane, at.after, limit);
-    for (const LaneEntry& entry : entries) {
-      --budget;
-      at.after = entry.place;
-      // A message that is pulled has a state once it is final.
-      if (entry.place.seq <= retime.up_to && !batch_.state(entry.place.seq)) {
-        retime_one(queue, at.lane, entry);
-      }
-    }
-    if (entries.size() == limit) {
-      continue;
-    }
-    auto next = batch_.reader().next_lane(at.lane);
-    if (!next || next->tenant != queue.tenant || next->queue != queue.name) {
-      return true;
-    }
-    at.lane = std::move(*next);
-    at.after.reset();
-    budget -= budget > 0 ? 1 : 0;  // the step to another lane costs a read, too
-  }
-  return false;
+  return walk_index(retime.walk, queue, retime.up_to, budget,
+                    [&](const LaneKey& lane, const LaneEntry& entry) {
+                      // A message that is pulled has a state once it is final.
+                      if (!batch_.state(entry.place.seq)) {
+                        retime_one(queue, lane, entry);
+                      }
+                    });
 }
 
 void Machine::retime_one(const Queue& queue, const LaneKey& lane, LaneEntry entry) {
@@ -98,7 +81,7 @@ void Machine::retime_one(const Queue& queue, const LaneKey& lane, LaneEntry entr
   if (message == nullptr || !message->pull) {
     return;  // of the queue that had this name before; it is being cancelled
   }
-  const Moment end = message->pull->sent_at + queue.pull->retention;
+  const Moment end = kept_until(queue, *message);
   if (end <= batch_.now()) {
     HK_SOMETIMES(pulled_message_expired_by_shorter_retention);
     cancel(seq, lane, MessageState{.due = entry.place.due}, Why::expired);
@@ -127,25 +110,16 @@ void Machine::retime_one(const Queue& queue, const LaneKey& lane, LaneEntry entr
 }
 
 void Machine::recover_retimes(TenantId tenant) {
-  std::string after;
-  for (;;) {
-    const auto documents =
-        batch_.reader().documents(tenant, retime_kind, after, documents_per_read);
-    for (const Document& document : documents) {
-      after = document.name;
-      std::uint64_t up_to = 0;
-      const std::string text =
-          document.fields.size() == 1 ? document.fields.front().value : std::string{};
-      const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), up_to);
-      if (error != std::errc{} || rest != text.data() + text.size()) {
-        throw CorruptRecord("changed queue " + document.name);
-      }
-      begin_retime(Queue{.tenant = tenant, .name = document.name}, Seq{up_to});
+  for_each_document(batch_.reader(), tenant, retime_kind, [&](const Document& document) {
+    std::uint64_t up_to = 0;
+    const std::string text =
+        document.fields.size() == 1 ? document.fields.front().value : std::string{};
+    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), up_to);
+    if (error != std::errc{} || rest != text.data() + text.size()) {
+      throw CorruptRecord("changed queue " + document.name);
     }
-    if (documents.size() < documents_per_read) {
-      return;
-    }
-  }
+    begin_retime(Queue{.tenant = tenant, .name = document.name}, Seq{up_to});
+  });
 }
 
 }  // namespace hk::core

@@ -3,6 +3,7 @@
 #include "base/assert.h"
 #include "base/sometimes.h"
 #include "core/machine.h"
+#include "core/pull/no_queue.h"
 
 HK_SOMETIMES_DECLARE(received_deleted)
 HK_SOMETIMES_DECLARE(received_deleted_late)
@@ -84,7 +85,7 @@ std::optional<LaneEntry> Machine::find_entry(const Message& message) {
 Reply Machine::decide(const DeleteReceived& command) {
   const Queue* const queue = find_pull_queue(command.tenant, command.queue);
   if (queue == nullptr) {
-    return fail(ErrorKind::not_found, "queue " + command.queue + " not found");
+    return no_queue(command.queue);
   }
   Settled settled;
   for (const Receipt& receipt : command.receipts) {
@@ -117,7 +118,7 @@ Reply Machine::decide(const DeleteReceived& command) {
 Reply Machine::decide(const ChangeVisibility& command) {
   const Queue* const queue = find_pull_queue(command.tenant, command.queue);
   if (queue == nullptr) {
-    return fail(ErrorKind::not_found, "queue " + command.queue + " not found");
+    return no_queue(command.queue);
   }
   Settled settled;
   for (const auto& [receipt, visibility] : command.items) {
@@ -147,13 +148,8 @@ Reply Machine::decide(const ChangeVisibility& command) {
       scheduler_.lease(live, batch_.now());
     } else {
       HK_SOMETIMES(received_hidden_longer);
-      leases_.erase({live.lease_until, live.seq});
     }
-    live.lease_until = batch_.now() + visibility;
-    live.not_before = live.lease_until;
-    leases_.insert({live.lease_until, live.seq});
-    live.indexed = false;
-    index(live);
+    hide_until(live, batch_.now() + visibility);
     if (visibility <= Millis{0}) {
       HK_SOMETIMES(received_given_back);
       become_visible(live);

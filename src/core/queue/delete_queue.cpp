@@ -7,7 +7,6 @@
 
 HK_SOMETIMES_DECLARE(queue_deleted_with_messages)
 HK_SOMETIMES_DECLARE(sweep_goes_on_in_the_next_batch)
-HK_SOMETIMES_DECLARE(sweep_met_newer_messages)
 HK_SOMETIMES_DECLARE(deleted_queue_gone)
 
 namespace hk::core {
@@ -42,7 +41,7 @@ void Machine::begin_sweep(Queue& queue) {
 }
 
 void Machine::go_on_sweeping(const Queue& queue) {
-  sweeps_[{queue.tenant, queue.name}] = Sweep{.lane = {queue.tenant, queue.name, {}, {}, {}}};
+  sweeps_[{queue.tenant, queue.name}] = IndexWalk{.lane = {queue.tenant, queue.name, {}, {}, {}}};
   scheduler_.queue_gate(queue.tenant, queue.name).sweeping = true;
 }
 
@@ -71,48 +70,17 @@ void Machine::sweep_queues() {
   }
 }
 
-/// False: it goes on in the next batch. The reader does not show what this batch has done, but
-/// entries of ordered lanes keep their places, and the state says which messages are final.
-bool Machine::sweep(const Queue& queue, Sweep& sweep, std::size_t& budget) {
-  while (budget > 0) {
-    const std::size_t limit = budget;
-    const auto entries = batch_.reader().lane_entries(sweep.lane, sweep.after, limit);
-    bool lane_done = entries.size() < limit;
-    for (const LaneEntry& entry : entries) {
-      const Seq seq = entry.place.seq;
-      if (seq > queue.sweep_up_to) {
-        HK_SOMETIMES(sweep_met_newer_messages);
-        if (sweep.lane.ordered()) {
-          lane_done = true;
-          break;
-        }
-      }
-      --budget;
-      sweep.after = entry.place;
-      if (seq > queue.sweep_up_to) {
-        continue;  // by due time: an older one may come behind it
-      }
-      MessageState state = batch_.state(seq).value_or(
-          MessageState{.due = sweep.lane.ordered() ? entry.not_before : entry.place.due});
-      if (!is_final(state.status) && !state.cancel_requested) {
-        cancel(seq, sweep.lane, std::move(state), Why::swept);
-      }
-    }
-    if (queue.lag == 0) {
-      return true;
-    }
-    if (!lane_done) {
-      continue;
-    }
-    auto next = batch_.reader().next_lane(sweep.lane);
-    if (!next || next->tenant != queue.tenant || next->queue != queue.name) {
-      return true;
-    }
-    sweep.lane = std::move(*next);
-    sweep.after.reset();
-    budget -= budget > 0 ? 1 : 0;  // the step to another lane costs a read, too
-  }
-  return false;
+/// False: it goes on in the next batch.
+bool Machine::sweep(const Queue& queue, IndexWalk& walk, std::size_t& budget) {
+  return walk_index(walk, queue, queue.sweep_up_to, budget,
+                    [this](const LaneKey& lane, const LaneEntry& entry) {
+                      const Seq seq = entry.place.seq;
+                      MessageState state = batch_.state(seq).value_or(
+                          MessageState{.due = lane.ordered() ? entry.not_before : entry.place.due});
+                      if (!is_final(state.status) && !state.cancel_requested) {
+                        cancel(seq, lane, std::move(state), Why::swept);
+                      }
+                    });
 }
 
 /// A message of the queue is final.
