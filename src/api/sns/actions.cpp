@@ -78,11 +78,32 @@ std::optional<std::string> page_begin(Exchange& exchange, aws::Input& input) {
   return place->substr(token_version.size());
 }
 
-std::shared_ptr<const Topic> topic_of(Exchange& exchange, std::string_view parameter,
-                                      std::string_view arn) {
-  const auto name = topic_name(exchange, parameter, arn);
+namespace {
+
+template <class Name>
+std::optional<Name> or_refused(Exchange& exchange, aws::Checked<Name> name) {
   if (!name) {
     exchange.refuse(name.error());
+    return std::nullopt;
+  }
+  return std::move(*name);
+}
+
+}  // namespace
+
+std::optional<std::string> named_topic(Exchange& exchange, std::string_view parameter,
+                                       std::string_view arn) {
+  return or_refused(exchange, topic_name(exchange, parameter, arn));
+}
+
+std::optional<SubscriptionName> named_subscription(Exchange& exchange, std::string_view arn) {
+  return or_refused(exchange, subscription_name(exchange, arn));
+}
+
+std::shared_ptr<const Topic> topic_of(Exchange& exchange, std::string_view parameter,
+                                      std::string_view arn) {
+  const auto name = named_topic(exchange, parameter, arn);
+  if (!name) {
     return nullptr;
   }
   auto topic = find_topic(exchange, *name);

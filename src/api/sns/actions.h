@@ -46,6 +46,10 @@ void publish_batch(const ExchangePtr& exchange, aws::Input& input);
 std::optional<std::string> page_begin(Exchange& exchange, aws::Input& input);
 std::string to_token(std::string_view place);
 
+/// What an ARN names, whether it is there or not; nullopt: that has been refused.
+std::optional<std::string> named_topic(Exchange& exchange, std::string_view parameter,
+                                       std::string_view arn);
+std::optional<SubscriptionName> named_subscription(Exchange& exchange, std::string_view arn);
 /// The topic that the parameter names; null: that has been refused.
 std::shared_ptr<const Topic> topic_of(Exchange& exchange, std::string_view parameter,
                                       std::string_view arn);

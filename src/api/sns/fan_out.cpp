@@ -5,15 +5,10 @@
 #include "api/aws/names.h"
 #include "api/sns/http_subscriber.h"
 #include "api/sns/signing_key.h"
+#include "api/sqs/new_message.h"
 #include "api/text.h"
 
 namespace hk::api::sns {
-
-namespace {
-
-constexpr Millis dedup_window{300'000};
-
-}  // namespace
 
 const std::string& Incoming::text_for(const std::string& protocol) const {
   if (by_protocol.empty()) {
@@ -116,43 +111,21 @@ std::optional<core::Publish> FanOut::for_queue(const std::string& name,
   if (!queue || queue->deleted || !queue->pull || (queue->pull->fifo && !topic_.fifo())) {
     return std::nullopt;
   }
-  core::Publish publish;
-  publish.message = std::make_unique<core::Message>();
-  publish.dedup_window = dedup_window;
-  core::Message& message = *publish.message;
-  message.tenant = exchange_.tenant_id();
-  message.queue = name;
-  message.caller_ip = exchange_.caller_ip;
-  message.method.clear();
-  core::PullPart& part = message.pull.emplace();
-  part.system.push_back({"SenderId", exchange_.access_key});
-  if (!exchange_.trace_header.empty()) {
-    part.system.push_back({"AWSTraceHeader", exchange_.trace_header});
-  }
-  std::size_t bytes = 0;
-  if (raw) {
-    message.body = incoming_.text_for(subscription.protocol);
-    bytes = aws::message_bytes(message.body, incoming_.attributes);
-    for (const auto& [attribute_name, attribute] : incoming_.attributes) {
-      part.attributes.push_back(
-          {attribute_name, attribute.data_type, std::string(attribute.value())});
-    }
-  } else {
-    message.body = envelope_for(subscription, key);
-    bytes = message.body.size();
-  }
-  if (bytes > queue->pull->bytes_max) {
-    return std::nullopt;
-  }
+  sqs::NewMessage copy{
+      .body = raw ? incoming_.text_for(subscription.protocol) : envelope_for(subscription, key),
+      .sender = exchange_.access_key,
+      .trace_header = exchange_.trace_header,
+      .caller_ip = exchange_.caller_ip};
   // Of a FIFO topic both ids go to FIFO queues; of a standard one the group goes along.
   if (queue->pull->fifo) {
-    message.group = incoming_.group;
-    message.dedup_id = incoming_.dedup_id;
-    part.system.push_back({"MessageDeduplicationId", incoming_.dedup_id});
-  } else if (!topic_.fifo()) {
-    message.group = incoming_.group;
+    copy.dedup_id = incoming_.dedup_id;
   }
-  return publish;
+  if (!incoming_.group.empty() && queue->pull->fifo == topic_.fifo()) {
+    copy.group = incoming_.group;
+  }
+  aws::Checked<core::Publish> publish = sqs::make_publish(
+      *queue, std::move(copy), raw ? incoming_.attributes : aws::MessageAttributes{});
+  return publish ? std::optional(std::move(*publish)) : std::nullopt;
 }
 
 std::string FanOut::envelope_for(const Subscription& subscription, const security::RsaKey* key) {

@@ -175,9 +175,8 @@ void subscribe(const ExchangePtr& exchange, aws::Input& input) {
   if (!sqs::well_formed(*exchange, input)) {
     return;
   }
-  const auto name = topic_name(*exchange, "TopicArn", arn);
+  const auto name = named_topic(*exchange, "TopicArn", arn);
   if (!name) {
-    exchange->refuse(name.error());
     return;
   }
   change_topic(exchange, *name,
@@ -201,9 +200,8 @@ void confirm_subscription(const ExchangePtr& exchange, aws::Input& input) {
   if (!sqs::well_formed(*exchange, input)) {
     return;
   }
-  const auto name = topic_name(*exchange, "TopicArn", arn);
+  const auto name = named_topic(*exchange, "TopicArn", arn);
   if (!name) {
-    exchange->refuse(name.error());
     return;
   }
   const auto by_token = [token](const auto& one) {
@@ -237,9 +235,8 @@ void unsubscribe(const ExchangePtr& exchange, aws::Input& input) {
   if (!sqs::well_formed(*exchange, input)) {
     return;
   }
-  const auto name = subscription_name(*exchange, arn);
+  const auto name = named_subscription(*exchange, arn);
   if (!name) {
-    exchange->refuse(name.error());
     return;
   }
   const bool is_signed = !exchange->access_key.empty();

@@ -99,9 +99,8 @@ void get_subscription_attributes(const ExchangePtr& exchange, aws::Input& input)
   if (!sqs::well_formed(*exchange, input)) {
     return;
   }
-  const auto name = subscription_name(*exchange, arn);
+  const auto name = named_subscription(*exchange, arn);
   if (!name) {
-    exchange->refuse(name.error());
     return;
   }
   const auto topic = find_topic(*exchange, name->topic);
@@ -124,9 +123,8 @@ void set_subscription_attributes(const ExchangePtr& exchange, aws::Input& input)
   if (!sqs::well_formed(*exchange, input)) {
     return;
   }
-  const auto which = subscription_name(*exchange, arn);
+  const auto which = named_subscription(*exchange, arn);
   if (!which) {
-    exchange->refuse(which.error());
     return;
   }
   change_topic(

@@ -170,9 +170,8 @@ void set_topic_attributes(const ExchangePtr& exchange, aws::Input& input) {
   if (!sqs::well_formed(*exchange, input)) {
     return;
   }
-  const auto topic = topic_name(*exchange, "TopicArn", arn);
+  const auto topic = named_topic(*exchange, "TopicArn", arn);
   if (!topic) {
-    exchange->refuse(topic.error());
     return;
   }
   change_topic(exchange, *topic,

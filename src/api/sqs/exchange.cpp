@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "api/aws/names.h"
+#include "api/sqs/extra_settings.h"
 #include "observe/log.h"
 #include "observe/metrics.h"
 
@@ -59,12 +60,11 @@ std::string url_of(const Exchange& exchange, const core::Queue& queue) {
 }
 
 std::string arn_of(const Exchange& exchange, const core::Queue& queue) {
-  const auto region = std::ranges::find(queue.pull->extra, "Region", &core::Header::name);
-  return aws::to_text(
-      {.service = "sqs",
-       .region = region == queue.pull->extra.end() ? exchange.region : region->value,
-       .account = exchange.account,
-       .resource = queue.name});
+  const std::string region = find_extra(*queue.pull, "Region");
+  return aws::to_text({.service = "sqs",
+                       .region = region.empty() ? exchange.region : region,
+                       .account = exchange.account,
+                       .resource = queue.name});
 }
 
 std::optional<core::Queue> queue_of(Exchange& exchange, aws::Input& input) {

@@ -63,13 +63,8 @@ Checked<core::CancelMoveTask> parse_handle(const Exchange& exchange, std::string
   if (!source) {
     return std::unexpected(not_found("source queue of the task"));
   }
-  std::uint64_t number = 0;
-  for (const char c : uuid.substr(0, 18)) {
-    const auto digit = std::string_view("0123456789abcdef").find(c);
-    if (digit != std::string_view::npos) {
-      number = (number << 4U) | digit;
-    }
-  }
+  const auto parsed = core::parse_message_id(uuid);  // the id of a task has the same form
+  const std::uint64_t number = parsed ? parsed->seq.value() : 0;
   if (!security::constant_time_equal(task_id(exchange, source->name, number), uuid)) {
     return std::unexpected(not_found("task"));
   }

@@ -1,8 +1,7 @@
 #include "api/sqs/new_message.h"
 
-#include <algorithm>
-
 #include "api/aws/names.h"
+#include "api/sqs/extra_settings.h"
 #include "base/encoding.h"
 #include "security/digest.h"
 
@@ -74,10 +73,7 @@ Checked<void> read_ids(const core::Queue& queue, NewMessage& given, const NewMes
 }  // namespace
 
 Millis delay_max(const core::Queue& queue) {
-  const core::Header extended{"HikyakuExtendedLimits", "true"};
-  const auto& extra = queue.pull->extra;
-  return std::ranges::find(extra, extended) != extra.end() ? std::chrono::days{3650}
-                                                           : Millis{std::chrono::minutes{15}};
+  return has_extended_limits(*queue.pull) ? Millis{extended_max} : Millis{std::chrono::minutes{15}};
 }
 
 Checked<core::Publish> make_publish(const core::Queue& queue, NewMessage given,

@@ -7,6 +7,7 @@
 #include "api/json_input.h"
 #include "api/sqs/change_settings.h"
 #include "api/sqs/exchange.h"
+#include "api/sqs/extra_settings.h"
 
 namespace hk::api::sqs {
 
@@ -52,21 +53,15 @@ json::value one_or_list(const std::vector<std::string>& values) {
 }
 
 json::object policy_of(const core::PullSettings& settings, const std::string& arn) {
-  const auto found = std::ranges::find(settings.extra, policy_name, &core::Header::name);
-  if (found != settings.extra.end()) {
-    if (auto known = parse_json_object(found->value)) {
-      return std::move(*known);
-    }
+  if (auto known = parse_json_object(find_extra(settings, policy_name))) {
+    return std::move(*known);
   }
   return {
       {"Version", "2008-10-17"}, {"Id", arn + "/SQSDefaultPolicy"}, {"Statement", json::array{}}};
 }
 
 void store_policy(core::PullSettings& settings, const json::object* policy) {
-  std::erase_if(settings.extra, [](const core::Header& one) { return one.name == policy_name; });
-  if (policy != nullptr) {
-    settings.extra.push_back({std::string(policy_name), json::serialize(*policy)});
-  }
+  set_extra(settings, policy_name, policy == nullptr ? std::string{} : json::serialize(*policy));
 }
 
 json::array* statements_of(json::object& policy) {

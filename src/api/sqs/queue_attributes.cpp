@@ -7,6 +7,7 @@
 #include "api/aws/names.h"
 #include "api/json.h"
 #include "api/json_input.h"
+#include "api/sqs/extra_settings.h"
 #include "api/text.h"
 
 namespace hk::api::sqs {
@@ -21,7 +22,7 @@ using core::PullSettings;
 constexpr std::int64_t hour = 3600;
 constexpr std::int64_t delay_max = 900;
 constexpr std::int64_t retention_max = 14 * 24 * hour;
-constexpr std::int64_t beyond_max = 3650 * 24 * hour;  // with HikyakuExtendedLimits
+constexpr std::int64_t beyond_max = extended_max.count();
 
 constexpr std::int64_t push_parallelism_max = 1000;
 
@@ -29,25 +30,6 @@ std::unexpected<aws::Refusal> bad_value(std::string_view name, std::string_view 
   return refuse(ErrorCode::invalid_attribute_value, "Invalid value for the parameter " +
                                                         std::string(name) + ": " +
                                                         std::string(value.substr(0, 100)));
-}
-
-std::string find_extra(const PullSettings& settings, std::string_view name) {
-  const auto found = std::ranges::find(settings.extra, name, &core::Header::name);
-  return found == settings.extra.end() ? std::string{} : found->value;
-}
-void set_extra(PullSettings& settings, std::string_view name, std::string_view value) {
-  const auto known = std::ranges::find(settings.extra, name, &core::Header::name);
-  if (known != settings.extra.end() && !value.empty()) {
-    known->value = value;  // in its place: set to what it is, nothing changes
-  } else if (known != settings.extra.end()) {
-    settings.extra.erase(known);
-  } else if (!value.empty()) {
-    settings.extra.push_back({std::string(name), std::string(value)});
-  }
-}
-
-bool extended(const PullSettings& settings) {
-  return find_extra(settings, "HikyakuExtendedLimits") == "true";
 }
 
 /// What one attribute does to the settings.
@@ -242,12 +224,12 @@ constexpr std::array rows = {
     Row{"DelaySeconds", false,
         [](const Setting& one) {
           return one.seconds(one.settings.delay, 0,
-                             extended(one.settings) ? beyond_max : delay_max);
+                             has_extended_limits(one.settings) ? beyond_max : delay_max);
         }},
     Row{"MessageRetentionPeriod", false,
         [](const Setting& one) {
           return one.seconds(one.settings.retention, 60,
-                             extended(one.settings) ? beyond_max : retention_max);
+                             has_extended_limits(one.settings) ? beyond_max : retention_max);
         }},
     Row{"MaximumMessageSize", false,
         [](const Setting& one) -> Checked<void> {

@@ -5,6 +5,7 @@
 #include "api/reply.h"
 #include "api/sqs/change_settings.h"
 #include "api/sqs/exchange.h"
+#include "api/sqs/extra_settings.h"
 #include "api/sqs/queue_attributes.h"
 #include "base/encoding.h"
 
@@ -141,7 +142,7 @@ void create_queue(const ExchangePtr& exchange, aws::Input& input) {
     exchange->refuse(read.error());
     return;
   }
-  command.settings.extra.push_back({"Region", exchange->region});
+  set_extra(command.settings, "Region", exchange->region);
   for (const auto& [key, value] : tags) {
     command.settings.tags.push_back({key, value});
   }

@@ -21,24 +21,36 @@ struct Outgoing {
   std::optional<std::string> system_md5{};
 };
 
-/// `entry` is the request, or one of a batch.
-Checked<Outgoing> read_message(const Exchange& exchange, const core::Queue& queue,
-                               aws::Input& entry) {
+/// What a sender gives, as far as it can be read without the queue.
+struct Given {
+  NewMessage message{};
+  aws::MessageAttributes attributes{};
+  aws::MessageAttributes system{};
+};
+
+/// `entry` is the request, or one of a batch. Before the queue is looked up: what is malformed is
+/// told first.
+Given read_message(const Exchange& exchange, aws::Input& entry) {
   const auto text = [&entry](std::string_view name) -> std::optional<std::string> {
     const auto given = entry.text(name);
     return given ? std::optional<std::string>(*given) : std::nullopt;
   };
-  const aws::MessageAttributes attributes = entry.attributes("MessageAttributes");
-  const aws::MessageAttributes system = entry.attributes("MessageSystemAttributes");
+  (void)entry.integer("DelaySeconds");  // how long it may be depends on the queue
+  return {.message = {.body = text("MessageBody").value_or(""),
+                      .group = text("MessageGroupId"),
+                      .dedup_id = text("MessageDeduplicationId"),
+                      .sender = exchange.access_key,
+                      .trace_header = exchange.trace_header,
+                      .caller_ip = exchange.caller_ip},
+          .attributes = entry.attributes("MessageAttributes"),
+          .system = entry.attributes("MessageSystemAttributes")};
+}
+
+Checked<Outgoing> check_message(const core::Queue& queue, aws::Input& entry, Given read) {
+  auto& [given, attributes, system] = read;
   const auto delay =
       entry.integer("DelaySeconds", 0,
                     std::chrono::duration_cast<std::chrono::seconds>(delay_max(queue)).count());
-  NewMessage given{.body = text("MessageBody").value_or(""),
-                   .group = text("MessageGroupId"),
-                   .dedup_id = text("MessageDeduplicationId"),
-                   .sender = exchange.access_key,
-                   .trace_header = exchange.trace_header,
-                   .caller_ip = exchange.caller_ip};
   if (delay) {
     given.delay = std::chrono::seconds{*delay};
   }
@@ -79,19 +91,12 @@ void send_message(const ExchangePtr& exchange, aws::Input& input) {
   if (refused_for_now(*exchange)) {
     return;
   }
-  // Read first: what is malformed is told before the queue is looked up.
-  for (const char* const name : {"MessageBody", "MessageGroupId", "MessageDeduplicationId"}) {
-    (void)input.text(name);
-  }
-  for (const char* const name : {"MessageAttributes", "MessageSystemAttributes"}) {
-    (void)input.attributes(name);
-  }
-  (void)input.integer("DelaySeconds");
+  Given given = read_message(*exchange, input);
   const auto queue = queue_of(*exchange, input);
   if (!queue) {
     return;
   }
-  Checked<Outgoing> message = read_message(*exchange, *queue, input);
+  Checked<Outgoing> message = check_message(*queue, input, std::move(given));
   if (!message) {
     exchange->services.metrics.publish_refused("invalid");
     exchange->refuse(message.error());
@@ -123,9 +128,10 @@ void send_message_batch(const ExchangePtr& exchange, aws::Input& input) {
     return;
   }
   std::size_t bytes = 0;
+  std::vector<Given> given;
   for (aws::Input& entry : entries) {
-    bytes += aws::message_bytes(entry.text("MessageBody").value_or(""),
-                                entry.attributes("MessageAttributes"));
+    const Given& one = given.emplace_back(read_message(*exchange, entry));
+    bytes += aws::message_bytes(one.message.body, one.attributes);
   }
   if (bytes > 1'048'576) {
     exchange->refuse({ErrorCode::batch_request_too_long,
@@ -145,16 +151,16 @@ void send_message_batch(const ExchangePtr& exchange, aws::Input& input) {
   std::vector<Entry> all;
   core::PublishBatch command;
   for (std::size_t i = 0; i < entries.size(); ++i) {
-    if (queue->pull->fifo && !entries[i].text("MessageGroupId")) {
+    if (queue->pull->fifo && !given[i].message.group) {
       exchange->refuse({ErrorCode::invalid_parameter_value,
                         "The request must contain the parameter MessageGroupId."});
       return;
     }
-    Checked<Outgoing> message = read_message(*exchange, *queue, entries[i]);
+    const bool no_id =
+        queue->pull->fifo && !queue->pull->content_dedup && !given[i].message.dedup_id;
+    Checked<Outgoing> message = check_message(*queue, entries[i], std::move(given[i]));
     if (!message) {
-      const bool whole = queue->pull->fifo && !queue->pull->content_dedup &&
-                         !entries[i].text("MessageDeduplicationId");
-      if (whole) {
+      if (no_id) {
         exchange->refuse(message.error());
         return;
       }

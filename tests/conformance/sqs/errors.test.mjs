@@ -219,6 +219,10 @@ describe("errors", TOGETHER, () => {
       ["SendMessage", JSON.stringify({ QueueUrl: queue.url, MessageBody: { a: 1 } })],
       ["SendMessage", JSON.stringify({ QueueUrl: queue.url, MessageBody: "x", MessageAttributes: [] })],
       ["SendMessage", JSON.stringify({ QueueUrl: queue.url, MessageBody: "x", DelaySeconds: "soon" })],
+      [
+        "SendMessageBatch",
+        JSON.stringify({ QueueUrl: queue.url, Entries: [{ Id: "a", MessageBody: "x", DelaySeconds: "soon" }] }),
+      ],
       ["ReceiveMessage", JSON.stringify({ QueueUrl: queue.url, MaxNumberOfMessages: {} })],
       ["SendMessageBatch", JSON.stringify({ QueueUrl: queue.url, Entries: "x" })],
       ["GetQueueAttributes", JSON.stringify({ QueueUrl: queue.url, AttributeNames: "All" })],
