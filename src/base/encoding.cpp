@@ -97,11 +97,10 @@ std::optional<std::string> decode(std::string_view text, const Values& values) {
 }  // namespace
 
 std::string hex(std::string_view bytes) {
-  std::string out;
-  out.reserve(bytes.size() * 2);
+  std::string out(bytes.size() * 2, '\0');
   for (std::size_t i = 0; i < bytes.size(); ++i) {
-    out.push_back(hex_digits[byte_at(bytes, i) >> 4U]);
-    out.push_back(hex_digits[byte_at(bytes, i) & 15U]);
+    out[2 * i] = hex_digits[byte_at(bytes, i) >> 4U];
+    out[2 * i + 1] = hex_digits[byte_at(bytes, i) & 15U];
   }
   return out;
 }

@@ -153,8 +153,10 @@ Batch::Output Batch::take() {
   for (auto& [at, record] : expiries_) {
     mutations_.emplace_back(std::move(record));
   }
+  const std::size_t usual = mutations_.size();
   Output output{std::move(mutations_), std::move(effects_)};
   mutations_.clear();
+  mutations_.reserve(usual);  // the next batch is about as large: growing would move all of them
   effects_.clear();
   events_.clear();
   expiries_.clear();

@@ -1,6 +1,9 @@
 #include "api/sqs/exchange.h"
 
 #include <algorithm>
+#include <array>
+#include <functional>
+#include <memory>
 
 #include "api/aws/names.h"
 #include "api/sqs/extra_settings.h"
@@ -15,9 +18,23 @@ aws::Refusal no_queue() {
   return {aws::ErrorCode::queue_does_not_exist, "The specified queue does not exist."};
 }
 
+/// A view never changes, so what it said of a queue is what it would say again: many requests fall
+/// between two commits. Only watched, since a view that is held keeps the store from cleaning up.
+struct Remembered {
+  std::weak_ptr<core::Reader> view{};
+  core::TenantId tenant{};
+  std::optional<core::Queue> queue{};
+};
+
 std::optional<core::Queue> look_up(const Exchange& exchange, std::string_view name) {
-  auto queue = exchange.services.submitter.durable_view()->queue(exchange.tenant_id(), name);
-  return queue && !queue->deleted && queue->pull ? queue : std::nullopt;
+  thread_local std::array<Remembered, 16> slots;
+  Remembered& slot = slots[std::hash<std::string_view>{}(name) % slots.size()];
+  const std::shared_ptr<core::Reader> view = exchange.services.submitter.durable_view();
+  if (slot.tenant != exchange.tenant_id() || !slot.queue || slot.queue->name != name ||
+      slot.view.lock() != view) {
+    slot = {view, exchange.tenant_id(), view->queue(exchange.tenant_id(), name)};
+  }
+  return slot.queue && !slot.queue->deleted && slot.queue->pull ? slot.queue : std::nullopt;
 }
 
 }  // namespace
