@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 
 #include "base/ascii.h"
+#include "security/sigv4.h"
 
 namespace hk::api::aws {
 
@@ -43,18 +43,7 @@ std::optional<Moment> make_moment(std::optional<unsigned> year, std::optional<un
 
 }  // namespace
 
-std::string amz_date(Moment moment) {
-  const auto day = std::chrono::floor<std::chrono::days>(moment);
-  const std::chrono::year_month_day date{day};
-  const std::chrono::hh_mm_ss<Millis> time{moment - day};
-  std::array<char, 40> text{};
-  const int length = std::snprintf(
-      text.data(), text.size(), "%04d%02u%02uT%02d%02d%02dZ", static_cast<int>(date.year()),
-      static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
-      static_cast<int>(time.hours().count()), static_cast<int>(time.minutes().count()),
-      static_cast<int>(time.seconds().count()));
-  return {text.data(), static_cast<std::size_t>(std::max(length, 0))};
-}
+std::string amz_date(Moment moment) { return security::amz_date(moment); }
 
 std::optional<Moment> parse_amz_date(std::string_view text) {
   if (text.size() != 16 || text[8] != 'T' || text[15] != 'Z') {

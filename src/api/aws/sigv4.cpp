@@ -4,7 +4,7 @@
 
 #include "api/aws/amz_date.h"
 #include "security/digest.h"
-#include "security/encoding.h"
+#include "security/sigv4.h"
 
 namespace hk::api::aws {
 
@@ -12,34 +12,6 @@ namespace {
 
 constexpr std::string_view unsigned_payload = "UNSIGNED-PAYLOAD";
 constexpr std::chrono::minutes skew_max{15};
-
-std::string_view bytes_of(const security::Digest256& digest) {
-  return {reinterpret_cast<const char*>(digest.data()), digest.size()};
-}
-
-std::string hex_sha256(std::string_view bytes) {
-  return security::hex(bytes_of(security::sha256(bytes)));
-}
-
-bool is_unreserved(char c) {
-  return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' ||
-         c == '.' || c == '_' || c == '~';
-}
-
-/// `kept` stands for itself besides the unreserved ones; '\0' for none.
-void append_encoded(std::string& out, std::string_view text, char kept = '\0') {
-  constexpr std::string_view digits = "0123456789ABCDEF";
-  for (const char c : text) {
-    if (is_unreserved(c) || (kept != '\0' && c == kept)) {
-      out += c;
-    } else {
-      const auto byte = static_cast<unsigned char>(c);
-      out += '%';
-      out += digits[byte >> 4U];
-      out += digits[byte & 15U];
-    }
-  }
-}
 
 Checked<void> append_query(std::string& out, std::string_view query) {
   const auto pairs = http::parse_query(query);
@@ -53,8 +25,8 @@ Checked<void> append_query(std::string& out, std::string_view query) {
       continue;
     }
     auto& [encoded_name, encoded_value] = encoded.emplace_back();
-    append_encoded(encoded_name, name);
-    append_encoded(encoded_value, value);
+    security::append_uri_encoded(encoded_name, name);
+    security::append_uri_encoded(encoded_value, value);
   }
   std::ranges::sort(encoded);
   bool first = true;
@@ -68,24 +40,6 @@ Checked<void> append_query(std::string& out, std::string_view query) {
   return {};
 }
 
-/// Trimmed, with one blank for every run of them.
-void append_header_value(std::string& out, std::string_view value) {
-  bool blank = false;
-  bool first = true;
-  for (const char c : value) {
-    if (c == ' ' || c == '\t') {
-      blank = true;
-      continue;
-    }
-    if (blank && !first) {
-      out += ' ';
-    }
-    out += c;
-    blank = false;
-    first = false;
-  }
-}
-
 void append_header(std::string& out, const http::Request& request, std::string_view name) {
   out += name;
   out += ':';
@@ -93,7 +47,7 @@ void append_header(std::string& out, const http::Request& request, std::string_v
   for (const http::Field& field : request.fields) {
     if (http::equals_ignoring_case(field.name, name)) {
       out += first ? "" : ",";
-      append_header_value(out, field.value);
+      security::append_canonical_value(out, field.value);
       first = false;
     }
   }
@@ -182,7 +136,7 @@ Checked<std::string> payload_of(const http::Request& request, bool tls) {
     }
     return std::string(unsigned_payload);
   }
-  std::string hash = hex_sha256(request.body);
+  std::string hash = security::hex_sha256(request.body);
   if (told && *told != hash) {
     return mismatch("x-amz-content-sha256 is not the SHA-256 of the body.");
   }
@@ -195,7 +149,7 @@ Checked<std::string> canonical_request(const http::Request& request, const Signa
                                        std::string_view payload) {
   std::string text = request.method;
   text += '\n';
-  append_encoded(text, request.path().empty() ? "/" : request.path(), '/');
+  security::append_uri_encoded(text, request.path().empty() ? "/" : request.path(), '/');
   text += '\n';
   if (const auto done = append_query(text, request.query()); !done) {
     return std::unexpected(done.error());
@@ -212,8 +166,7 @@ Checked<std::string> canonical_request(const http::Request& request, const Signa
 }
 
 std::string string_to_sign(const Signature& signature, std::string_view canonical) {
-  return "AWS4-HMAC-SHA256\n" + signature.date_time + "\n" + scope_text(signature) + "\n" +
-         hex_sha256(canonical);
+  return security::string_to_sign(signature.date_time, scope_text(signature), canonical);
 }
 
 Secret SigningKeys::get(const CredentialScope& scope, const Secret& secret) const {
@@ -222,13 +175,7 @@ Secret SigningKeys::get(const CredentialScope& scope, const Secret& secret) cons
       security::constant_time_equal(known->second.secret.reveal(), secret.reveal())) {
     return known->second.key;
   }
-  Secret key{"AWS4" + std::string(secret.reveal())};
-  for (const std::string_view part :
-       {std::string_view(scope.day), std::string_view(scope.region),
-        std::string_view(scope.service), std::string_view("aws4_request")}) {
-    key = Secret(std::string(bytes_of(security::hmac_sha256(key.reveal(), part))));
-  }
-  return key;
+  return security::derive_signing_key(secret, scope.day, scope.region, scope.service);
 }
 
 void SigningKeys::remember(const CredentialScope& scope, const Secret& secret, const Secret& key) {
@@ -267,8 +214,7 @@ Checked<void> verify(const http::Request& request, const Signature& signature, c
     return std::unexpected(canonical.error());
   }
   const Secret key = keys.get(signature.scope, *secret);
-  const std::string expected = security::hex(
-      bytes_of(security::hmac_sha256(key.reveal(), string_to_sign(signature, *canonical))));
+  const std::string expected = security::sign_text(key, string_to_sign(signature, *canonical));
   if (!security::constant_time_equal(expected, signature.signature)) {
     return mismatch(
         "The signature is not the one that this request and the secret of its access key give. "

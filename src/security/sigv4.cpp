@@ -1,0 +1,90 @@
+#include "security/sigv4.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+#include "security/digest.h"
+#include "security/encoding.h"
+
+namespace hk::security {
+namespace {
+
+std::string_view bytes_of(const Digest256& digest) {
+  return {reinterpret_cast<const char*>(digest.data()), digest.size()};
+}
+
+bool is_unreserved(char c) {
+  return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' ||
+         c == '.' || c == '_' || c == '~';
+}
+
+}  // namespace
+
+std::string amz_date(Moment moment) {
+  const auto day = std::chrono::floor<std::chrono::days>(moment);
+  const std::chrono::year_month_day date{day};
+  const std::chrono::hh_mm_ss<Millis> time{moment - day};
+  std::array<char, 40> text{};
+  const int length = std::snprintf(
+      text.data(), text.size(), "%04d%02u%02uT%02d%02d%02dZ", static_cast<int>(date.year()),
+      static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+      static_cast<int>(time.hours().count()), static_cast<int>(time.minutes().count()),
+      static_cast<int>(time.seconds().count()));
+  return {text.data(), static_cast<std::size_t>(std::max(length, 0))};
+}
+
+std::string hex_sha256(std::string_view bytes) { return hex(bytes_of(sha256(bytes))); }
+
+void append_uri_encoded(std::string& out, std::string_view text, char kept) {
+  constexpr std::string_view digits = "0123456789ABCDEF";
+  for (const char c : text) {
+    if (is_unreserved(c) || (kept != '\0' && c == kept)) {
+      out += c;
+    } else {
+      const auto byte = static_cast<unsigned char>(c);
+      out += '%';
+      out += digits[byte >> 4U];
+      out += digits[byte & 15U];
+    }
+  }
+}
+
+void append_canonical_value(std::string& out, std::string_view value) {
+  bool blank = false;
+  bool first = true;
+  for (const char c : value) {
+    if (c == ' ' || c == '\t') {
+      blank = true;
+      continue;
+    }
+    if (blank && !first) {
+      out += ' ';
+    }
+    out += c;
+    blank = false;
+    first = false;
+  }
+}
+
+std::string string_to_sign(std::string_view date_time, std::string_view scope,
+                           std::string_view canonical) {
+  std::string text = "AWS4-HMAC-SHA256\n";
+  text.append(date_time).append("\n").append(scope).append("\n").append(hex_sha256(canonical));
+  return text;
+}
+
+Secret derive_signing_key(const Secret& secret, std::string_view day, std::string_view region,
+                          std::string_view service) {
+  Secret key{"AWS4" + std::string(secret.reveal())};
+  for (const std::string_view part : {day, region, service, std::string_view("aws4_request")}) {
+    key = Secret(std::string(bytes_of(hmac_sha256(key.reveal(), part))));
+  }
+  return key;
+}
+
+std::string sign_text(const Secret& signing_key, std::string_view text) {
+  return hex(bytes_of(hmac_sha256(signing_key.reveal(), text)));
+}
+
+}  // namespace hk::security
