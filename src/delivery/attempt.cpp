@@ -1,6 +1,7 @@
 #include "delivery/attempt.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "base/assert.h"
@@ -100,8 +101,10 @@ void Attempt::on_open() {
 
 void Attempt::send(ConnectionPtr connection) {
   connection_ = std::move(connection);
-  const auto key = means_.keys(start_.tenant);
-  if (key == nullptr || key->empty()) {
+  static const auto no_key = std::make_shared<const Secret>();
+  const bool identity = means_.request_options.identity;
+  const auto key = identity ? means_.keys(start_.tenant) : no_key;
+  if (identity && (key == nullptr || key->empty())) {
     end_failed(AttemptResult::blocked, "not sent: the tenant has no signing key");
     return;
   }

@@ -12,8 +12,7 @@
 #include "base/assert.h"
 #include "delivery/attempt.h"
 #include "delivery/connection_pool.h"
-#include "delivery/outbox.h"
-#include "delivery/report.h"
+#include "delivery/ends.h"
 #include "delivery/tls.h"
 #include "security/credentials.h"
 
@@ -54,14 +53,13 @@ std::uint64_t random_seed() {
 
 class RunningDispatcher final : public Dispatcher, public AttemptOwner {
  public:
-  RunningDispatcher(DispatcherOptions options, asio::io_context& io, engine::Submitter& submitter,
-                    SigningKeys keys, observe::Metrics& metrics, observe::SpanExporter& spans,
-                    std::unique_ptr<TlsClient> tls)
+  /// Without `keys` requests carry no identity of ours.
+  RunningDispatcher(DispatcherOptions options, asio::io_context& io, std::unique_ptr<Ends> ends,
+                    SigningKeys keys, std::unique_ptr<TlsClient> tls)
       : options_(std::move(options)),
         keys_(std::move(keys)),
         tls_(std::move(tls)),
-        reporter_(metrics, spans, options_.record_spans),
-        outbox_(io, submitter),
+        ends_(std::move(ends)),
         pool_({options_.idle_max, options_.idle_per_destination_max, options_.idle_age_max}),
         wheel_(Clock::now(), wheel_tick),
         signer_(random_seed()),
@@ -70,7 +68,7 @@ class RunningDispatcher final : public Dispatcher, public AttemptOwner {
                .response_limits = {.header_bytes_kept = options_.response_header_bytes_kept,
                                    .body_bytes_kept = options_.response_bytes_kept,
                                    .body_bytes_read = options_.response_bytes_read},
-               .request_options = {options_.user_agent},
+               .request_options = {.user_agent = options_.user_agent, .identity = keys_ != nullptr},
                .resolver = *options_.resolver,
                .tls = *tls_,
                .pool = pool_,
@@ -114,8 +112,7 @@ class RunningDispatcher final : public Dispatcher, public AttemptOwner {
   const DispatcherOptions options_;
   const SigningKeys keys_;
   const std::unique_ptr<TlsClient> tls_;
-  Reporter reporter_;
-  Outbox outbox_;
+  const std::unique_ptr<Ends> ends_;
   ConnectionPool pool_;
   DeadlineWheel wheel_;
   Signer signer_;
@@ -201,8 +198,7 @@ void RunningDispatcher::on_end(Attempt& attempt, observe::AttemptResult result,
   if (attempt.ticket != 0) {
     resolving_.erase(attempt.ticket);
   }
-  reporter_.attempt_ended(attempt, result, report);
-  outbox_.add(std::move(report));
+  ends_->add(attempt, result, std::move(report));
 
   const std::size_t slot = attempt.slot;
   HK_ASSERT(running_[slot].get() == &attempt);
@@ -228,7 +224,7 @@ void RunningDispatcher::publish_counts() {
 // ---- Time ----
 
 void RunningDispatcher::arm() {
-  if (armed_ || (running_.empty() && pool_.idle() == 0 && outbox_.unsent() == 0 && !stopping_)) {
+  if (armed_ || (running_.empty() && pool_.idle() == 0 && ends_->unsent() == 0 && !stopping_)) {
     return;
   }
   armed_ = true;
@@ -244,7 +240,7 @@ void RunningDispatcher::on_tick() {
   armed_ = false;
   const auto now = Clock::now();
   wheel_.advance(now);
-  outbox_.flush();  // the engine may have had no room
+  ends_->flush();  // the engine may have had no room
   if (now >= next_sweep_) {
     next_sweep_ = now + std::chrono::seconds(1);
     pool_.sweep(now);
@@ -274,7 +270,7 @@ void RunningDispatcher::begin_stop(Clock::time_point deadline,
 
 void RunningDispatcher::finish_stop_if_due(Clock::time_point now) {
   if (!stopping_ || stopped_.empty() ||
-      (now < stop_deadline_ && (!running_.empty() || outbox_.unsent() != 0))) {
+      (now < stop_deadline_ && (!running_.empty() || ends_->unsent() != 0))) {
     return;
   }
   resolving_.clear();
@@ -288,22 +284,42 @@ void RunningDispatcher::finish_stop_if_due(Clock::time_point now) {
   }
 }
 
+/// What both ways of making one have in common. invalid_argument: the CA file cannot be used.
+Result<std::unique_ptr<TlsClient>> prepare(DispatcherOptions& options) {
+  auto tls = TlsClient::make({options.system_roots, options.extra_ca_file});
+  if (tls && options.resolver == nullptr) {
+    options.resolver = make_resolver();
+  }
+  return tls;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Dispatcher>> Dispatcher::make(DispatcherOptions options, void* io_context,
                                                      engine::Submitter& submitter, SigningKeys keys,
                                                      observe::Metrics& metrics,
                                                      observe::SpanExporter& spans) {
-  auto tls = TlsClient::make({options.system_roots, options.extra_ca_file});
+  HK_ASSERT(keys != nullptr);
+  auto tls = prepare(options);
   if (!tls) {
     return std::unexpected(tls.error());
   }
-  if (options.resolver == nullptr) {
-    options.resolver = make_resolver();
+  auto& io = *static_cast<asio::io_context*>(io_context);
+  auto ends = std::make_unique<EngineEnds>(io, submitter, metrics, spans, options.record_spans);
+  return std::make_unique<RunningDispatcher>(std::move(options), io, std::move(ends),
+                                             std::move(keys), *std::move(tls));
+}
+
+Result<std::unique_ptr<Dispatcher>> Dispatcher::make_plain(DispatcherOptions options,
+                                                           void* io_context, TakeEnd take_end) {
+  auto tls = prepare(options);
+  if (!tls) {
+    return std::unexpected(tls.error());
   }
-  return std::make_unique<RunningDispatcher>(std::move(options),
-                                             *static_cast<asio::io_context*>(io_context), submitter,
-                                             std::move(keys), metrics, spans, *std::move(tls));
+  auto& io = *static_cast<asio::io_context*>(io_context);
+  return std::make_unique<RunningDispatcher>(std::move(options), io,
+                                             std::make_unique<PlainEnds>(std::move(take_end)),
+                                             nullptr, *std::move(tls));
 }
 
 }  // namespace hk::delivery

@@ -22,6 +22,7 @@ namespace hk::engine {
 class TenantDirectory;
 }
 namespace hk::observe {
+enum class AttemptResult : std::uint8_t;
 class Metrics;
 class SpanExporter;
 }  // namespace hk::observe
@@ -49,6 +50,10 @@ struct DispatcherOptions {
 /// The current signing key of a tenant; null when the tenant is unknown. Called on the I/O thread.
 using SigningKeys = std::function<std::shared_ptr<const Secret>(core::TenantId)>;
 
+/// Takes the end of an attempt, on the I/O thread. May not start or stop anything in the call.
+using TakeEnd =
+    std::function<void(const core::StartAttempt&, observe::AttemptResult, core::CompleteAttempt)>;
+
 class Dispatcher {
  public:
   /// `io_context` is a boost::asio::io_context* run by one thread; it, and every reference,
@@ -63,6 +68,10 @@ class Dispatcher {
                                                   engine::Submitter& submitter, SigningKeys keys,
                                                   observe::Metrics& metrics,
                                                   observe::SpanExporter& spans);
+  /// For whoever sends without an engine: requests carry the message's own fields and nothing of
+  /// ours (RequestOptions::identity), and what counts, traces or logs them is up to `take_end`.
+  static Result<std::unique_ptr<Dispatcher>> make_plain(DispatcherOptions options, void* io_context,
+                                                        TakeEnd take_end);
   /// Attempts still running are cut off without a report, as by a crash: their leases run out.
   virtual ~Dispatcher() = default;
   Dispatcher(const Dispatcher&) = delete;

@@ -83,6 +83,34 @@ void append_labels(std::string& out, const core::Message& message) {
   }
 }
 
+/// Which message and which attempt this is, and our signature under it.
+void append_identity(std::string& out, const core::StartAttempt& start, const Secret& key,
+                     std::int64_t issued_at, Signer& signer, bool has_idempotency_key) {
+  const core::Message& message = *start.message;
+  const std::string id = core::to_text(start.id);
+  append_field(out, "Upstash-Message-Id", id);
+  append_field(out, "Upstash-Retried", start.retried);
+  out.append("Upstash-Signature: ");
+  signer.append_token(out, key, {message.url, message.body, issued_at, start.fence});
+  out.append("\r\n");
+  if (!message.caller_ip.empty() && safe_value(message.caller_ip)) {
+    append_field(out, "Upstash-Caller-Ip", message.caller_ip);
+  }
+  if (!message.schedule.empty() && safe_value(message.schedule)) {
+    append_field(out, "Upstash-Schedule-Id", message.schedule);
+  }
+  append_labels(out, message);
+  if (!message.topic.empty() && safe_value(message.topic)) {
+    append_field(out, "Upstash-Topic-Name", message.topic);
+  }
+  append_field(out, "Hikyaku-Message-Id", id);
+  append_field(out, "Hikyaku-Attempt", start.fence.attempt);
+  append_field(out, "Hikyaku-Fence", fence_text(start.fence));
+  if (!has_idempotency_key) {
+    append_field(out, "Idempotency-Key", id);
+  }
+}
+
 }  // namespace
 
 Result<void> append_request_head(std::string& out, const core::StartAttempt& start, const Url& url,
@@ -109,28 +137,8 @@ Result<void> append_request_head(std::string& out, const core::StartAttempt& sta
   if (!forwarded->accept_encoding) {
     append_field(out, "Accept-Encoding", "identity");
   }
-
-  const std::string id = core::to_text(start.id);
-  append_field(out, "Upstash-Message-Id", id);
-  append_field(out, "Upstash-Retried", start.retried);
-  out.append("Upstash-Signature: ");
-  signer.append_token(out, key, {message.url, message.body, issued_at, start.fence});
-  out.append("\r\n");
-  if (!message.caller_ip.empty() && safe_value(message.caller_ip)) {
-    append_field(out, "Upstash-Caller-Ip", message.caller_ip);
-  }
-  if (!message.schedule.empty() && safe_value(message.schedule)) {
-    append_field(out, "Upstash-Schedule-Id", message.schedule);
-  }
-  append_labels(out, message);
-  if (!message.topic.empty() && safe_value(message.topic)) {
-    append_field(out, "Upstash-Topic-Name", message.topic);
-  }
-  append_field(out, "Hikyaku-Message-Id", id);
-  append_field(out, "Hikyaku-Attempt", start.fence.attempt);
-  append_field(out, "Hikyaku-Fence", fence_text(start.fence));
-  if (!forwarded->idempotency_key) {
-    append_field(out, "Idempotency-Key", id);
+  if (options.identity) {
+    append_identity(out, start, key, issued_at, signer, forwarded->idempotency_key);
   }
   append_trace(out, start);
   if (!message.body.empty() || message.method == "POST" || message.method == "PUT" ||

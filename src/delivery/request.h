@@ -17,11 +17,15 @@ namespace hk::delivery {
 
 struct RequestOptions {
   std::string user_agent{"Upstash-QStash"};
+  /// false: the message's own fields only, without ours that say which message this is, and
+  /// unsigned.
+  bool identity = true;
 };
 
 /// Appends the head, up to and including the empty line; the body follows as stored. On an error
 /// `out` is as it was. invalid_argument: the stored method, target or a forwarded header is not one
-/// that may be sent. REQUIRES: the key is not empty.
+/// that may be sent. REQUIRES: the key is not empty,
+/// unless the request is without identity.
 Result<void> append_request_head(std::string& out, const core::StartAttempt& start, const Url& url,
                                  const Secret& key, std::int64_t issued_at, Signer& signer,
                                  const RequestOptions& options);

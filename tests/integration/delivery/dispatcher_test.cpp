@@ -280,6 +280,44 @@ TEST(Dispatcher, RefusesToSendUnsigned) {
   EXPECT_EQ(submitter.wait_for(1)[0].attempt.error, "not sent: the tenant has no signing key");
 }
 
+TEST(Dispatcher, GivesTheEndsOfPlainRequestsToWhoeverTakesThem) {
+  std::mutex mutex;
+  std::string request;
+  Receiver receiver([&](Socket& socket) {
+    const std::string got = socket.read_request();
+    const std::lock_guard lock(mutex);
+    request = got;
+    socket.write(ok_answer("thanks"));
+  });
+  boost::asio::io_context io{1};
+  std::vector<std::pair<observe::AttemptResult, core::CompleteAttempt>> ends;
+  auto options = loopback_options();
+  options.user_agent = "Other/1";
+  auto dispatcher =
+      Dispatcher::make_plain(std::move(options), &io,
+                             [&](const core::StartAttempt& start, observe::AttemptResult result,
+                                 core::CompleteAttempt report) {
+                               EXPECT_EQ(start.id, report.id);
+                               ends.emplace_back(result, std::move(report));
+                             });
+  ASSERT_TRUE(dispatcher.has_value());
+  std::vector<core::StartAttempt> two;
+  two.push_back(attempt_to(receiver.url()));
+  two.push_back(attempt_to("http://10.0.0.1/"));
+
+  (*dispatcher)->start(std::move(two));
+  while (ends.size() < 2) {
+    io.run_one();
+  }
+
+  EXPECT_EQ(ends[0].first, observe::AttemptResult::blocked);
+  EXPECT_EQ(ends[1].first, observe::AttemptResult::delivered);
+  EXPECT_EQ(ends[1].second.attempt.response_body, "thanks");
+  const std::lock_guard lock(mutex);
+  EXPECT_EQ(request.find("Upstash-"), std::string::npos);
+  EXPECT_EQ(request.find("Hikyaku-"), std::string::npos);
+}
+
 TEST(Dispatcher, SaysWhatIsWrongWithACaFile) {
   FakeSubmitter submitter;
   FakeSpans spans;

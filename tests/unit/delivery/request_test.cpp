@@ -24,12 +24,12 @@ struct Case {
     start.retried = 1;
   }
 
-  Result<std::string> build() {
+  Result<std::string> build(const RequestOptions& options = {}) {
     start.message = std::make_shared<core::Message>(message);
     const auto url = parse_destination(message.url);
     Signer signer(1);
     std::string out = "before";
-    const auto built = append_request_head(out, start, *url, key, 1'700'000'000, signer, {});
+    const auto built = append_request_head(out, start, *url, key, 1'700'000'000, signer, options);
     if (!built) {
       EXPECT_EQ(out, "before");
       return std::unexpected(built.error());
@@ -177,6 +177,28 @@ TEST(Request, ATextThatCannotBeAFieldIsLeftOut) {
   EXPECT_EQ(head.find("Upstash-Label"), std::string::npos);
   EXPECT_EQ(head.find("Upstash-Caller-Ip"), std::string::npos);
   EXPECT_EQ(head.find("tracestate"), std::string::npos);
+}
+
+TEST(Request, CarriesNothingOfOursWithoutIdentity) {
+  Case one;
+  one.message.caller_ip = "192.0.2.7";
+  one.message.labels = {"a"};
+  one.message.topic = "group";
+  one.message.schedule = "scd_1";
+  one.message.trace.trace_id = {0x0a, 0xf7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x1c};
+  one.start.span_id = {0xb7, 0, 0, 0, 0, 0, 0, 0x31};
+
+  const auto head = one.build({.user_agent = "Other/1", .identity = false});
+
+  ASSERT_TRUE(head.has_value());
+  EXPECT_EQ(*head,
+            "POST /hook?x=1 HTTP/1.1\r\n"
+            "Host: example.com\r\n"
+            "Content-Type: application/json\r\n"
+            "User-Agent: Other/1\r\n"
+            "Accept-Encoding: identity\r\n"
+            "traceparent: 00-0af7000000000000000000000000001c-b700000000000031-01\r\n"
+            "Content-Length: 7\r\n\r\n");
 }
 
 }  // namespace
