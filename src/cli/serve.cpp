@@ -2,9 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <optional>
-#include <string_view>
-
 #include "cli/daemon.h"
 #include "cli/exit_code.h"
 #include "cli/process.h"
@@ -22,21 +19,12 @@ int refuse_to_start(const Error& error) {
   return code == exit_failed ? static_cast<int>(exit_usage) : code;
 }
 
-std::optional<Level> parse_level(std::string_view text) {
-  if (text == "debug") return Level::debug;
-  if (text == "info") return Level::info;
-  if (text == "warn") return Level::warn;
-  if (text == "error") return Level::error;
-  if (text == "off") return Level::off;
-  return std::nullopt;
-}
-
 }  // namespace
 
 int serve(const config::Options& options) {
   harden_process();
   const sigset_t signals = block_stop_signals();
-  observe::set_log_level(parse_level(options.log_level).value_or(Level::info));
+  observe::set_log_level(observe::parse_level(options.log_level).value_or(Level::info));
   if (!options.log_file.empty() && !observe::set_log_file(options.log_file)) {
     fmt::print(stderr, "hikyaku: cannot open the log file {}\n", options.log_file);
     return exit_usage;

@@ -4,7 +4,7 @@
 
 namespace hk::observe {
 
-prometheus::ClientMetric Histogram::collect() const {
+prometheus::ClientMetric Histogram::collect(double units) const {
   prometheus::ClientMetric metric;
   std::uint64_t total = 0;
   metric.histogram.bucket.reserve(counts_.size());
@@ -12,11 +12,12 @@ prometheus::ClientMetric Histogram::collect() const {
     total += counts_[i].load(std::memory_order_relaxed);
     prometheus::ClientMetric::Bucket bucket;
     bucket.cumulative_count = total;
-    bucket.upper_bound = i < bounds.size() ? bounds[i] : std::numeric_limits<double>::infinity();
+    bucket.upper_bound =
+        i < bounds.size() ? bounds[i] * units : std::numeric_limits<double>::infinity();
     metric.histogram.bucket.push_back(bucket);
   }
   metric.histogram.sample_count = total;
-  metric.histogram.sample_sum = sum_.load(std::memory_order_relaxed);
+  metric.histogram.sample_sum = sum_.load(std::memory_order_relaxed) * units;
   return metric;
 }
 

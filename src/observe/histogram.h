@@ -31,7 +31,8 @@ class Histogram {
   }
 
   /// The count is the sum of the buckets that were read, so that a scrape agrees with itself.
-  [[nodiscard]] prometheus::ClientMetric collect() const;
+  /// `units` in a second: bounds and sum are given in that unit.
+  [[nodiscard]] prometheus::ClientMetric collect(double units = 1) const;
 
  private:
   std::array<std::atomic<std::uint64_t>, bounds.size() + 1> counts_{};

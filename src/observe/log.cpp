@@ -167,6 +167,15 @@ void log(Level level, std::string_view event, std::initializer_list<LogField> fi
   sink().write(line);
 }
 
+std::optional<Level> parse_level(std::string_view text) {
+  for (const Level level : {Level::debug, Level::info, Level::warn, Level::error, Level::off}) {
+    if (text == name_of(level)) {
+      return level;
+    }
+  }
+  return std::nullopt;
+}
+
 void set_log_level(Level level) { lowest.store(level, std::memory_order_relaxed); }
 
 bool set_log_file(const std::string& path) { return sink().open(path); }

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -36,6 +37,9 @@ struct LogField {
 /// {"time":"2026-01-02T03:04:05.678Z","level":"warn","event":"delivery.attempt_failed",…}. Control
 /// bytes are escaped, invalid UTF-8 is replaced, a value is cut at 2,048 bytes.
 void log(Level level, std::string_view event, std::initializer_list<LogField> fields = {});
+
+/// debug, info, warn, error or off.
+std::optional<Level> parse_level(std::string_view text);
 
 /// Lines below the level are dropped; the default is info. To stderr unless a file is named.
 void set_log_level(Level level);

@@ -95,9 +95,31 @@ class NamedCounts {
 
 struct Added {
   std::string help{};
-  std::string kind{};
-  std::function<double()> read{};
+  MetricType type{};
+  std::function<std::vector<ClientMetric>()> read{};
 };
+
+ClientMetric value_of(MetricType type, double value) {
+  return type == MetricType::Counter ? counter_value(value) : gauge_value(value);
+}
+
+Added one_value(MetricType type, const std::string& help, std::function<double()> read) {
+  return {help, type, [type, read = std::move(read)] {
+            return std::vector<ClientMetric>{value_of(type, read())};
+          }};
+}
+
+Added by_label(MetricType type, const std::string& help, const std::string& label,
+               std::function<Metrics::Labelled()> read) {
+  return {help, type, [type, label, read = std::move(read)] {
+            std::vector<ClientMetric> out;
+            for (const auto& [value, count] : read()) {
+              out.push_back(value_of(type, count));
+              out.back().label = {{label, value}};
+            }
+            return out;
+          }};
+}
 
 constexpr std::array<std::string_view, 5> status_classes = {"1xx", "2xx", "3xx", "4xx", "5xx"};
 constexpr std::array<std::string_view, 2> publish_results = {"accepted", "deduplicated"};
@@ -123,6 +145,10 @@ struct Metrics::Impl {
   std::mutex adding;
   std::map<std::string, Added> added;  // guarded by adding
 
+  void add_family(const std::string& name, Added family) {
+    const std::lock_guard lock(adding);
+    added.insert_or_assign(name, std::move(family));
+  }
   [[nodiscard]] std::vector<ClientMetric> collect(Metric metric) const;
 };
 
@@ -208,14 +234,39 @@ void Metrics::commit(double seconds, std::uint64_t batches, std::uint64_t bytes)
 
 void Metrics::gauge(const std::string& name, const std::string& help,
                     std::function<double()> read) {
-  const std::lock_guard lock(impl_->adding);
-  impl_->added.insert_or_assign(name, Added{help, "gauge", std::move(read)});
+  impl_->add_family(name, one_value(MetricType::Gauge, help, std::move(read)));
 }
 
 void Metrics::counter(const std::string& name, const std::string& help,
                       std::function<double()> read) {
+  impl_->add_family(name, one_value(MetricType::Counter, help, std::move(read)));
+}
+
+void Metrics::gauges(const std::string& name, const std::string& help, const std::string& label,
+                     std::function<Labelled()> read) {
+  impl_->add_family(name, by_label(MetricType::Gauge, help, label, std::move(read)));
+}
+
+void Metrics::counters(const std::string& name, const std::string& help, const std::string& label,
+                       std::function<Labelled()> read) {
+  impl_->add_family(name, by_label(MetricType::Counter, help, label, std::move(read)));
+}
+
+std::function<void(double)> Metrics::histogram_ms(const std::string& name, const std::string& help,
+                                                  const std::string& label,
+                                                  const std::string& value) {
+  auto histogram = std::make_shared<Histogram>();
   const std::lock_guard lock(impl_->adding);
-  impl_->added.insert_or_assign(name, Added{help, "counter", std::move(read)});
+  Added& family = impl_->added[name];
+  // The series of a family are added one by one: each reads those before it and then itself.
+  family = {help, MetricType::Histogram,
+            [before = std::move(family.read), histogram, label, value] {
+              auto all = before ? before() : std::vector<ClientMetric>{};
+              all.push_back(histogram->collect(1000));
+              all.back().label = {{label, value}};
+              return all;
+            }};
+  return [histogram](double seconds) { histogram->observe(seconds); };
 }
 
 std::string Metrics::render() {
@@ -228,13 +279,7 @@ std::string Metrics::render() {
   {
     const std::lock_guard lock(impl_->adding);
     for (const auto& [name, one] : impl_->added) {
-      const MetricType type = type_of(one.kind);
-      const double value = one.read();
-      families.push_back(
-          {name,
-           one.help,
-           type,
-           {type == MetricType::Counter ? counter_value(value) : gauge_value(value)}});
+      families.push_back({name, one.help, one.type, one.read()});
     }
   }
   std::ostringstream out;

@@ -8,6 +8,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace hk::observe {
 
@@ -47,6 +49,15 @@ class Metrics {
   /// gone.
   void gauge(const std::string& name, const std::string& help, std::function<double()> read);
   void counter(const std::string& name, const std::string& help, std::function<double()> read);
+  /// The same for a family with one label: a value for each of the label's values.
+  using Labelled = std::vector<std::pair<std::string, double>>;
+  void gauges(const std::string& name, const std::string& help, const std::string& label,
+              std::function<Labelled()> read);
+  void counters(const std::string& name, const std::string& help, const std::string& label,
+                std::function<Labelled()> read);
+  /// One series of a histogram in milliseconds. Call the result with seconds, from any thread.
+  std::function<void(double)> histogram_ms(const std::string& name, const std::string& help,
+                                           const std::string& label, const std::string& value);
 
   /// Every metric in the text format, version 0.0.4.
   [[nodiscard]] std::string render();

@@ -145,6 +145,37 @@ TEST(Metrics, ReadGaugesAndCountersWhenScraped) {
   EXPECT_EQ(page.samples.at("hikyaku_depth"), 5);
 }
 
+TEST(Metrics, ReadFamiliesWithALabel) {
+  Metrics metrics;
+  metrics.counters("done_total", "What was done.", "how", [] {
+    return Metrics::Labelled{{"well", 3}, {"badly", 1}};
+  });
+  metrics.gauges("waiting", "What waits.", "where", [] { return Metrics::Labelled{{"here", 2}}; });
+
+  const Page page = read(metrics.render());
+
+  EXPECT_EQ(page.samples.at(R"(done_total{how="well"})"), 3);
+  EXPECT_EQ(page.samples.at(R"(done_total{how="badly"})"), 1);
+  EXPECT_EQ(page.samples.at(R"(waiting{where="here"})"), 2);
+}
+
+TEST(Metrics, HistogramsInMillisecondsHaveASeriesForEachValueOfTheirLabel) {
+  Metrics metrics;
+  const auto claim = metrics.histogram_ms("took_ms", "Time.", "phase", "claim");
+  const auto send = metrics.histogram_ms("took_ms", "Time.", "phase", "send");
+  claim(0.002);
+  claim(0.003);
+  send(1);
+
+  const Page page = read(metrics.render());
+
+  EXPECT_EQ(page.samples.at(R"(took_ms_count{phase="claim"})"), 2);
+  EXPECT_DOUBLE_EQ(page.samples.at(R"(took_ms_sum{phase="claim"})"), 5);
+  EXPECT_EQ(page.samples.at(R"(took_ms_bucket{phase="claim",le="2.5"})"), 1);
+  EXPECT_EQ(page.samples.at(R"(took_ms_bucket{phase="claim",le="5"})"), 2);
+  EXPECT_DOUBLE_EQ(page.samples.at(R"(took_ms_sum{phase="send"})"), 1000);
+}
+
 TEST(Metrics, DescribeTheProcess) {
   Metrics metrics;
   const Page page = read(metrics.render());
