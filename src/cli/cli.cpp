@@ -12,20 +12,18 @@
 #include "cli/keys.h"
 #include "cli/listen.h"
 #include "cli/offline.h"
+#include "cli/outbox_flags.h"
+#include "cli/process.h"
 #include "cli/remote.h"
 #include "cli/serve.h"
 #include "cli/tenants.h"
 #include "cli/version.h"
 #include "config/options.h"
+#include "outbox/load_settings.h"
 
 namespace hk::cli {
 
 namespace {
-
-std::optional<std::string> environment(const std::string& name) {
-  const char* value = std::getenv(name.c_str());
-  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
-}
 
 /// Where and as whom, for the commands that talk to a server.
 struct RemoteFlags {
@@ -101,6 +99,7 @@ struct Arguments {
   std::string directory{};
   std::string body_file{};
   bool json = false;
+  bool of_outbox = false;
   ListenArguments listen{};
   std::string listen_on{"127.0.0.1:9000"};
 };
@@ -438,6 +437,7 @@ int run(int argc, char** argv) {
   add_queues(app, arguments);
   add_tail(app, arguments);
   add_listen(app, arguments);
+  add_outbox(app, arguments.code);
   add_offline(app, arguments);
   CLI::App* print_version = app.add_subcommand("version", "Print the version");
   print_version->add_flag("--json", arguments.json, "Print JSON, for scripts");
@@ -448,9 +448,13 @@ int run(int argc, char** argv) {
       fmt::print("hikyaku {}\n", version);
     }
   });
-  app.add_subcommand("reference", "Print the reference of settings as Markdown")
-      ->group("")
-      ->callback([] { fmt::print("{}", config::reference_markdown()); });
+  CLI::App* reference =
+      app.add_subcommand("reference", "Print the reference of settings as Markdown")->group("");
+  reference->add_flag("--outbox", arguments.of_outbox, "Those of the outbox relay");
+  reference->callback([&arguments] {
+    fmt::print("{}",
+               arguments.of_outbox ? outbox::settings_markdown() : config::reference_markdown());
+  });
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -145,6 +145,7 @@ Result<void> Daemon::start() {
   register_metrics();
   if (auto done = write_admin_file(options_.data, {url(), admin_token_}); !done) return done;
   ready_ = true;
+  if (auto done = start_outbox(); !done) return done;
   observe::log(Level::info, "server.started",
                {{"url", url()}, {"data", options_.data}, {"version", version}});
   return {};
@@ -361,11 +362,15 @@ void Daemon::run_effects(std::vector<core::Effect> effects) {
 
 /// Nothing new starts, what runs may end, its outcomes are recorded, then everything closes.
 void Daemon::stop() {
+  const auto deadline = std::chrono::steady_clock::now() + options_.drain;
+  if (relay_) {  // first: what it publishes into this server is still taken
+    relay_->stop(options_.drain);
+    relay_.reset();
+  }
   const bool was_ready = ready_.exchange(false);
   if (was_ready) {
     observe::log(Level::info, "server.draining");
   }
-  const auto deadline = std::chrono::steady_clock::now() + options_.drain;
   if (engine_) {
     engine_->stop_starting();
   }

@@ -19,6 +19,7 @@
 #include "engine/engine.h"
 #include "observe/metrics.h"
 #include "observe/trace.h"
+#include "outbox/relay.h"
 #include "security/credentials.h"
 #include "store/rocksdb/rocksdb_store.h"
 
@@ -58,6 +59,8 @@ class Daemon {
   void make_service();
   void register_metrics();
   void start_pushing();
+  Result<void> start_outbox();
+  Result<void> fill_in_own_broker(outbox::Settings& settings) const;
   void run_effects(std::vector<core::Effect> effects);
   [[nodiscard]] delivery::EgressPolicy egress() const;
   [[nodiscard]] std::string url() const;
@@ -91,6 +94,8 @@ class Daemon {
   std::unique_ptr<delivery::Dispatcher> push_dispatcher_;
   std::unique_ptr<api::sqs::Pusher> pusher_;  ///< touched on the first I/O thread only
   Welcome welcome_;
+  std::optional<outbox::RelayMetrics> relay_metrics_;
+  std::unique_ptr<outbox::Relay> relay_;
 };
 
 }  // namespace hk::cli

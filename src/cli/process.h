@@ -4,6 +4,7 @@
 #include <csignal>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace hk::cli {
@@ -14,6 +15,9 @@ void harden_process();
 
 /// Blocks the signals that serve() waits for; REQUIRES: before any thread is made.
 sigset_t block_stop_signals();
+
+/// A variable of the environment.
+std::optional<std::string> environment(const std::string& name);
 
 /// How this program was started, for lines to paste.
 std::string program_path();

@@ -194,6 +194,17 @@ std::optional<HostPort> parse_address(std::string_view text) {
   return HostPort{std::string(host), static_cast<std::uint16_t>(*port)};
 }
 
+std::string own_host(std::string_view host) {
+  if (host == "0.0.0.0") {
+    return "127.0.0.1";
+  }
+  if (host.find(':') == std::string_view::npos) {
+    return std::string(host);
+  }
+  const bool everywhere = host.find_first_not_of(":0") == std::string_view::npos;
+  return everywhere ? "[::1]" : "[" + std::string(host) + "]";
+}
+
 Result<void> assign(bool& field, const OptionRow& row, std::string_view text) {
   return assign_number(field, row, text, parse_flag, "true or false");
 }

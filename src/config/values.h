@@ -15,6 +15,10 @@ std::optional<std::uint64_t> parse_bytes(std::string_view text);  ///< 1000, 64K
 std::optional<Millis> parse_duration(std::string_view text);      ///< 250ms, 10s, 1d10h30m, 0
 std::optional<HostPort> parse_address(std::string_view text);     ///< 127.0.0.1:8080, [::1]:8080
 
+/// Where whoever listens on `host` is reached from this machine, as it stands in a URL: "every
+/// address" is none that can be connected to.
+std::string own_host(std::string_view host);
+
 /// Assigns `text` to the field of an option of this kind; the error says what would be right and
 /// does not repeat the value.
 Result<void> assign(bool& field, const OptionRow& row, std::string_view text);

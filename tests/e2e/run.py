@@ -4,6 +4,7 @@
     python3 tests/e2e/run.py --binary build/release/hikyaku [-k pattern] [-v]
 """
 import argparse
+import fnmatch
 import os
 import sys
 import unittest
@@ -14,6 +15,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--binary", default="build/release/hikyaku")
+    parser.add_argument("--files", default="test_*.py", help="only files whose name matches this")
+    parser.add_argument("--without", default="", help="no files whose name matches this")
     parser.add_argument("-k", dest="patterns", action="append", help="only tests whose name contains this")
     parser.add_argument("-v", "--verbose", action="store_true")
     parser.add_argument("--failfast", action="store_true")
@@ -28,7 +31,9 @@ def main():
     loader = unittest.TestLoader()
     if arguments.patterns:
         loader.testNamePatterns = [p if "*" in p else f"*{p}*" for p in arguments.patterns]
-    suite = loader.discover(HERE, "test_*.py", top_level_dir=HERE)
+    names = [name for name in sorted(os.listdir(HERE)) if fnmatch.fnmatch(name, "test_*.py")
+             and fnmatch.fnmatch(name, arguments.files) and not fnmatch.fnmatch(name, arguments.without)]
+    suite = loader.loadTestsFromNames([name.removesuffix(".py") for name in names])
     runner = unittest.TextTestRunner(verbosity=2 if arguments.verbose else 1, failfast=arguments.failfast)
     result = runner.run(suite)
     # A test with several failing rows failed once; an error in a setUpClass stands for the tests of its class, which

@@ -20,11 +20,12 @@ import unittest
 import urllib.request
 
 import harness
+import postgres
 
 ROOT = harness.ROOT
 MARK = "::end of block::"
 LOOKING = ("cat ", "grep ", "hikyaku tail ", "hikyaku dlq list", "hikyaku messages ", "hikyaku verify", "curl -s http",
-           "sort ", "ls ")
+           "sort ", "ls ", "hikyaku outbox status", "hikyaku outbox list", "hikyaku outbox show", "psql -At shop -c 'SELECT")
 
 
 def read(path):
@@ -107,8 +108,9 @@ class Shell:
         self.process.stdout.close()
 
 
-class Commands(unittest.TestCase):
-    """Every document that can be followed is followed."""
+class Followed(unittest.TestCase):
+    """Follows a document in a shell of its own."""
+    more_env = {}
 
     def follow(self, text):
         home = tempfile.mkdtemp(prefix="hikyaku-docs-")
@@ -118,10 +120,10 @@ class Commands(unittest.TestCase):
         os.symlink(os.path.abspath(harness.BINARY), os.path.join(tools, "hikyaku"))
         for port, free in self.ports.items():
             text = re.sub(rf"\b{port}\b", str(free), text)
-        env = {k: v for k, v in os.environ.items() if not k.startswith(("HIKYAKU_", "QSTASH_"))}
+        env = {k: v for k, v in os.environ.items() if not k.startswith(("HIKYAKU_", "QSTASH_", "OUTBOX_", "AWS_", "PG"))}
         listen = self.ports["8080"]
         env |= {"HIKYAKU_LISTEN": f"127.0.0.1:{listen}", "HIKYAKU_URL": f"http://127.0.0.1:{listen}",
-                "PATH": tools + os.pathsep + env.get("PATH", "")}
+                "PATH": tools + os.pathsep + env.get("PATH", "")} | self.more_env
         shell = Shell(home, env)
         self.addCleanup(shell.close)
 
@@ -153,8 +155,12 @@ class Commands(unittest.TestCase):
             time.sleep(0.1)
 
     def setUp(self):
-        self.ports = {name: harness.free_port() for name in ("8080", "9000", "9001", "4318")}
+        self.ports = {name: harness.free_port() for name in ("8080", "9000", "9001", "4318", "9464")}
         self.maxDiff = None
+
+
+class Commands(Followed):
+    """Every document that can be followed is followed."""
 
     def test_the_tour_of_the_readme(self):
         self.follow(section(read("README.md"), "A two-minute tour"))
@@ -249,6 +255,28 @@ class Commands(unittest.TestCase):
                 self.assertEqual(mismatch(expected, printed), result)
 
 
+class OutboxCommands(Followed):
+    """The same for those about the outbox, which need a PostgreSQL: each gets an empty one."""
+
+    def setUp(self):
+        super().setUp()
+        database = postgres.Postgres()
+        self.addCleanup(database.close)
+        self.more_env = {"PGHOST": "127.0.0.1", "PGPORT": str(database.port), "PGUSER": "postgres"}
+
+    def test_outbox(self):
+        self.follow(read("docs/tutorials/outbox.md"))
+
+    def test_adopt_an_outbox_table(self):
+        self.follow(read("docs/how-to/adopt-an-outbox-table.md"))
+
+    def test_enqueue(self):
+        self.follow(read("docs/how-to/enqueue.md"))
+
+    def test_run_the_relay(self):
+        self.follow(read("docs/how-to/run-the-relay.md"))
+
+
 class Pages(unittest.TestCase):
     """What is written agrees with the tree."""
     maxDiff = None
@@ -318,6 +346,11 @@ class Pages(unittest.TestCase):
             shown = set(re.findall(r"^# TYPE (\S+)", server.get("/metrics").body.decode(), re.M))
         self.assertEqual(shown, described)
 
+    def test_every_metric_of_the_outbox_is_described(self):
+        names = set(re.findall(r'"(outbox_[a-z_]+)"', read("src/outbox/relay_metrics.cpp")))
+        self.assertGreater(len(names), 5)
+        self.assertEqual(set(re.findall(r"^\| `(outbox_[a-z_]+)`", read("docs/reference/metrics.md"), re.M)), names)
+
     def test_every_exit_code_is_described(self):
         codes = re.findall(r"^\s+exit_\w+ = (\d+),", read("src/cli/exit_code.h"), re.M)
         self.assertGreater(len(codes), 4)
@@ -328,11 +361,11 @@ class Pages(unittest.TestCase):
         page = read("docs/reference/cli.md")
         top = harness.run_binary("--help").stdout
         commands = re.findall(r"^  ([a-z]+)\s{2,}\S", top[top.index("Subcommands:"):], re.M)
-        groups = ("messages", "dlq", "tenants", "keys", "queues")
+        groups = ("messages", "dlq", "tenants", "keys", "queues", "outbox")
         nested = [f"{c} {sub}" for c in groups
                   for sub in re.findall(r"^  ([a-z-]+)\s{2,}\S", harness.run_binary(c, "--help").stdout.partition("Subcommands:")[2], re.M)]
         missing = []
-        for command in [c for c in commands if c not in groups] + nested:
+        for command in [c for c in commands if c not in groups] + nested + ["outbox"]:
             if f"\n### `hikyaku {command}" not in page:
                 missing.append(command)
                 continue
@@ -340,6 +373,8 @@ class Pages(unittest.TestCase):
                 continue
             part = page[page.index(f"\n### `hikyaku {command}"):]
             part = part[:part.find("\n### ", 1)] + section(page, "Talking to a server")
+            if command == "outbox":  # The same for most of its flags.
+                part += section(read("docs/reference/outbox.md"), "Settings")
             flags = re.findall(r"^\s+(?:-h,)?(--[a-z-]+)", harness.run_binary(*command.split(), "--help").stdout, re.M)
             missing += [f"{command} {flag}" for flag in flags if flag != "--help" and f"`{flag}" not in part]
         self.assertEqual(missing, [])
@@ -350,10 +385,41 @@ class Pages(unittest.TestCase):
         self.assertEqual([k for k in re.findall(r"^\s+(\w+),", kinds, re.M) if f"`{k}`" not in page], [])
 
     def test_every_log_event_is_described(self):
-        events = set(re.findall(r'\blog\((?:observe::)?Level::\w+,\s*"([a-z_.]+)"', sources("src")))
+        calls = re.findall(r"\blog\(([^;{]*)", sources("src"))
+        events = {event for call in calls for event in re.findall(r'"([a-z_]+\.[a-z_]+)"', call)}
         self.assertGreater(len(events), 5)
         described = set(re.findall(r"^\| `([a-z]+\.[a-z_]+)`", read("docs/reference/log-events.md"), re.M))
         self.assertEqual(described, events)
+
+    def test_every_setting_of_the_outbox_is_described(self):
+        table = harness.run_binary("reference", "--outbox").stdout
+        self.assertGreater(table.count("\n"), 20)
+        self.assertIn(table, read("docs/reference/outbox.md"), "./dev docs writes it")
+
+    def test_every_reason_and_column_of_the_outbox_is_described(self):
+        page = read("docs/reference/outbox.md")
+        reasons = set(re.findall(r'"([A-Z]+_[A-Z_]+|EXPIRED)"', read("src/outbox/send/reason.h") + read("src/outbox/store.cpp")
+                                 + read("src/outbox/operator.cpp")))
+        self.assertGreater(len(reasons), 10)
+        self.assertEqual(set(re.findall(r"^\| `([A-Z_]+)` \|", section(page, "Reason codes"), re.M)), reasons)
+        columns = re.findall(r'ColumnPlan\{"([a-z_.]+)"', read("src/outbox/schema_sql.cpp"))
+        self.assertGreater(len(columns), 20)
+        described = re.findall(r"^\| `([a-z_.]+)` \|", section(page, "Tables and columns"), re.M)
+        self.assertEqual(described, [re.sub(r"^l\.", "ledger.", c) for c in columns])
+
+    def test_the_examples_of_other_languages_are_well_formed(self):
+        examples = [(page, info, content) for page in documents() for info, content in blocks(read(page))]
+        for page, info, content in examples:
+            with self.subTest(page=page, language=info):
+                if info == "python" or info.startswith("python "):
+                    compile(content, page, "exec")
+                elif info == "js" and shutil.which("node"):
+                    with tempfile.NamedTemporaryFile("w", suffix=".mjs") as file:
+                        file.write(content)
+                        file.flush()
+                        got = subprocess.run(["node", "--check", file.name], stdout=subprocess.PIPE,
+                                             stderr=subprocess.STDOUT, text=True)
+                    self.assertEqual((got.returncode, got.stdout), (0, ""))
 
     def test_every_table_is_described(self):
         names = re.findall(r'case Table::\w+: return "(\w+)"', read("src/store/table_name.h"))
@@ -382,7 +448,7 @@ class Pages(unittest.TestCase):
                 elif name.endswith(".patch"):
                     tests.add("planted/" + name[:-len(".patch")])
         named = set()
-        for page in ("docs/explanation/guarantees.md", "docs/explanation/testing.md"):
+        for page in ("docs/explanation/guarantees.md", "docs/explanation/outbox.md", "docs/explanation/testing.md"):
             named |= set(re.findall(r"`([A-Z]\w+\.[A-Z]\w+|test_\w+|planted/\w+)`", read(page)))
         self.assertGreater(len(named), 20)
         self.assertEqual(sorted(n for n in named - tests if not n.endswith(".py")), [])

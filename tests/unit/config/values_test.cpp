@@ -105,6 +105,16 @@ TEST(Flag, IsOneOfAFewWords) {
   }
 }
 
+TEST(Address, OfOneselfIsOneThatCanBeConnectedTo) {
+  EXPECT_EQ(own_host("0.0.0.0"), "127.0.0.1");
+  EXPECT_EQ(own_host("::"), "[::1]");
+  EXPECT_EQ(own_host("0:0:0:0:0:0:0:0"), "[::1]");
+  EXPECT_EQ(own_host("::1"), "[::1]");
+  EXPECT_EQ(own_host("fd00::10"), "[fd00::10]");
+  EXPECT_EQ(own_host("127.0.0.1"), "127.0.0.1");
+  EXPECT_EQ(own_host("localhost"), "localhost");
+}
+
 TEST(Address, IsAHostAndAPort) {
   struct Row {
     std::string text;

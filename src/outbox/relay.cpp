@@ -1,0 +1,494 @@
+#include "outbox/relay.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "observe/log.h"
+#include "observe/trace.h"
+#include "outbox/relay_database.h"
+#include "outbox/relay_log.h"
+#include "outbox/send/make_sender.h"
+#include "outbox/sending.h"
+#include "outbox/source/make_source.h"
+
+namespace hk::outbox {
+namespace {
+
+using observe::Level;
+using Clock = std::chrono::steady_clock;
+using Phase = RelayMetrics::Phase;
+
+constexpr Millis source_again{100};  ///< after it was lost
+constexpr Millis source_backoff{5'000};
+constexpr Millis tell_every{1'000};
+constexpr Millis counts_every{5'000};
+constexpr Millis clean_every{30'000};
+constexpr std::size_t clean_rows = 5'000;
+constexpr std::size_t expire_rows = 1'000;
+constexpr std::size_t written_together = 512;
+
+class RunningRelay final : public Relay {
+ public:
+  RunningRelay(Settings settings, std::unique_ptr<Sender> sender, std::unique_ptr<Source> source,
+               RelayMetrics& metrics, observe::SpanExporter* spans)
+      : settings_(std::move(settings)),
+        sender_(std::move(sender)),
+        source_(std::move(source)),
+        metrics_(metrics),
+        log_(settings_, sender_->name(), spans),
+        stop_fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+        database_(settings_) {}
+
+  ~RunningRelay() override {
+    stop(Millis{0});
+    ::close(stop_fd_);
+  }
+
+  void start() override {
+    thread_ = std::thread([this] { run(); });
+  }
+
+  void stop(Millis drain) override {
+    if (!thread_.joinable()) {
+      return;
+    }
+    drain_.store(drain.count());
+    ::eventfd_write(stop_fd_, 1);
+    thread_.join();
+  }
+
+ private:
+  void run();
+  bool drained(Clock::time_point now);
+  void take_sent();
+  bool connect(Clock::time_point now);
+  bool cope(const DatabaseError& error, std::string_view doing);
+  template <class T>
+  bool took(const DatabaseResult<T>& result, std::string_view doing) {
+    return result.has_value() || cope(result.error(), doing);
+  }
+
+  // Each is false when the database was lost; the rest of the round is left out then.
+  bool begin_writing();
+  bool end_writing();
+  bool write_outcomes();
+  bool keep_leases(Clock::time_point now);
+  bool take_over(Clock::time_point now);
+  bool look(Clock::time_point now);
+  bool tidy(Clock::time_point now);
+
+  [[nodiscard]] bool room() const;
+  bool claim_once(std::size_t count, std::size_t& claimed);
+  bool nothing_more(std::size_t claimed, Clock::time_point now);
+  void note(const Finished& row, const Sending& sending, Written written);
+  void attend_source(Clock::time_point now, bool readable);
+  void tell_source(Clock::time_point now);
+  void lose_source(const Error& error, Clock::time_point now);
+  void wait();
+  void give_back();
+
+  const Settings settings_;
+  std::unique_ptr<Sender> sender_;
+  const std::unique_ptr<Source> source_;
+  RelayMetrics& metrics_;
+  RelayLog log_;
+  const int stop_fd_;
+  std::atomic<std::int64_t> drain_{0};
+  std::thread thread_;
+
+  // The relay's thread from here on.
+  RelayDatabase database_;
+  SendingRows sending_;  ///< claimed and not yet written: also those in finished_
+  std::vector<Finished> finished_;
+  std::vector<Finished> writing_;  ///< the first of finished_, whose writing has begun
+  Clock::time_point writing_since_{};
+  /// A row that we hold may be to be claimed again (a crash of PostgreSQL took the claim away, a
+  /// lease ran out). Outcomes are then written before the next claim, which finds them in the
+  /// ledger and does not send again. Until none of those rows is held.
+  bool careful_ = false;
+  bool due_ = true;  ///< the table may have rows to claim
+  std::size_t idle_looks_ = 0;
+  bool source_up_ = false;
+  std::optional<Clock::time_point> stop_at_;
+  Clock::time_point next_source_{};
+  Clock::time_point next_look_{};
+  Clock::time_point next_tell_{};
+  Clock::time_point next_heartbeat_{};
+  Clock::time_point next_take_over_{};
+  Clock::time_point next_counts_{};
+  Clock::time_point next_clean_{};
+};
+
+void RunningRelay::run() {
+  log_.started();
+  while (true) {
+    take_sent();
+    const Clock::time_point now = Clock::now();
+    if (drained(now)) {
+      break;
+    }
+    careful_ = careful_ && !sending_.empty();
+    // Leases first: to touch rows that are being written would be to wait for them.
+    if (connect(now) && keep_leases(now) && take_over(now) &&
+        (careful_ ? write_outcomes() : begin_writing()) && look(now) && end_writing()) {
+      tidy(now);
+    }
+    wait();
+  }
+  give_back();
+  log_.stopped();
+}
+
+bool RunningRelay::drained(Clock::time_point now) {
+  eventfd_t asked = 0;
+  if (!stop_at_ && ::eventfd_read(stop_fd_, &asked) == 0) {
+    stop_at_ = now + Millis{drain_.load()};
+  }
+  return stop_at_ && (sending_.empty() || now >= *stop_at_);
+}
+
+void RunningRelay::take_sent() {
+  for (Sent& sent : sender_->take_finished()) {
+    const auto found = sending_.find(name_of(sent.claim));
+    if (found == sending_.end()) {
+      continue;
+    }
+    metrics_.took(Phase::send, sent.outcome.took);
+    finished_.push_back({std::move(sent.claim), found->second.idempotency_key,
+                         found->second.request_digest, std::move(sent.outcome)});
+  }
+}
+
+// ---- The database ----
+
+bool RunningRelay::connect(Clock::time_point now) {
+  if (database_.up()) {
+    return true;
+  }
+  if (now < database_.next_try()) {
+    return false;
+  }
+  std::string_view doing;
+  if (const auto connected = database_.connect(doing); !took(connected, doing)) {
+    return false;
+  }
+  // A claim whose answer never came may have been taken: nobody sends those rows, so nobody need
+  // wait for their lease.
+  if (const auto released = database_.claims().release_unknown(claims_of(sending_));
+      !took(released, "claiming")) {
+    return false;
+  }
+  database_.works();
+  due_ = true;
+  metrics_.connected(true);
+  log_.database_back();
+  return true;
+}
+
+/// Whatever it was: the database is given up and tried again later, with everything looked at
+/// anew. False, always.
+bool RunningRelay::cope(const DatabaseError& error, std::string_view doing) {
+  log_.database_away(error, doing);
+  metrics_.connected(false);
+  database_.lose();
+  careful_ = true;
+  writing_.clear();  // they are in finished_, too: to be written again
+  return false;
+}
+
+bool RunningRelay::begin_writing() {
+  if (finished_.empty()) {
+    return true;
+  }
+  const auto count = static_cast<std::ptrdiff_t>(std::min(finished_.size(), written_together));
+  writing_.assign(finished_.begin(), finished_.begin() + count);
+  writing_since_ = Clock::now();
+  return took(database_.outcomes().begin_finish(writing_), "writing outcomes");
+}
+
+bool RunningRelay::end_writing() {
+  if (writing_.empty()) {
+    return true;
+  }
+  const auto written = database_.outcomes().end_finish(writing_);
+  if (!took(written, "writing outcomes")) {
+    return false;
+  }
+  metrics_.took(Phase::commit, Clock::now() - writing_since_);
+  for (std::size_t i = 0; i < writing_.size(); ++i) {
+    const auto found = sending_.find(name_of(writing_[i].claim));
+    note(writing_[i], found->second, (*written)[i]);
+    sending_.erase(found);
+  }
+  finished_.erase(finished_.begin(),
+                  finished_.begin() + static_cast<std::ptrdiff_t>(writing_.size()));
+  writing_.clear();
+  return true;
+}
+
+bool RunningRelay::write_outcomes() {
+  while (!finished_.empty()) {
+    if (!begin_writing() || !end_writing()) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void RunningRelay::note(const Finished& row, const Sending& sending, Written written) {
+  metrics_.processed(written);
+  if (written == Written::failed) {
+    metrics_.retried(row.claim.attempts + 1);
+    next_look_ = Clock::time_point{};  // its time may come before that of all others
+  }
+  if (settings_.table.strict_order) {
+    due_ = true;  // whatever waited behind it
+  }
+  log_.processed(row, written, sending.span, Clock::now() - sending.since);
+}
+
+bool RunningRelay::keep_leases(Clock::time_point now) {
+  if (now < next_heartbeat_) {
+    return true;
+  }
+  if (!sending_.empty()) {
+    const auto lost = database_.claims().heartbeat(claims_of(sending_));
+    if (!took(lost, "keeping leases")) {
+      return false;
+    }
+    log_.leases_lost(lost->size());
+  }
+  next_heartbeat_ = now + settings_.lock_lease / 2;
+  return true;
+}
+
+bool RunningRelay::take_over(Clock::time_point now) {
+  if (stop_at_ || now < next_take_over_) {
+    return true;
+  }
+  const auto expired = database_.claims().expire_leases(expire_rows);
+  if (!took(expired, "taking over expired leases")) {
+    return false;
+  }
+  if (*expired != 0) {
+    metrics_.leases_expired(*expired);
+    log_.taken_over(*expired);
+    careful_ = true;
+    due_ = true;
+  }
+  next_take_over_ = now + std::clamp(settings_.lock_lease / 10, Millis{200}, Millis{10'000});
+  return true;
+}
+
+// ---- Claiming ----
+
+/// One batch is on the wire while the next is claimed; and no more is claimed than is written.
+bool RunningRelay::room() const {
+  return sending_.size() - finished_.size() <= settings_.batch &&
+         finished_.size() <= settings_.batch * 2;
+}
+
+bool RunningRelay::look(Clock::time_point now) {
+  if (stop_at_) {
+    return true;
+  }
+  // First, so that what is told of during the claim counts for the next one.
+  due_ = source_->take_due() || now >= next_look_ || due_;
+  while (due_ && room()) {
+    std::size_t claimed = 0;
+    if (!claim_once(settings_.batch, claimed)) {
+      return false;
+    }
+    if (claimed < settings_.batch) {
+      return nothing_more(claimed, now);
+    }
+    idle_looks_ = 0;
+  }
+  // While the backlog lasts, too: what is not yet claimed is in the table and will be looked for.
+  if (now >= next_tell_) {
+    tell_source(now);
+  }
+  return true;
+}
+
+void RunningRelay::tell_source(Clock::time_point now) {
+  next_tell_ = now + tell_every;
+  if (source_up_) {
+    if (const auto told = source_->looked_through(); !told) {
+      lose_source(told.error(), now);
+    }
+  }
+}
+
+/// Until it is back the table is polled.
+void RunningRelay::lose_source(const Error& error, Clock::time_point now) {
+  log_.source_away(error);
+  source_up_ = false;
+  next_source_ = now + source_again;
+  next_look_ = std::min(next_look_, now + settings_.poll_interval);
+}
+
+bool RunningRelay::claim_once(std::size_t count, std::size_t& claimed) {
+  const auto begin = Clock::now();
+  auto rows = database_.claims().claim(count);
+  if (!took(rows, "claiming")) {
+    return false;
+  }
+  metrics_.took(Phase::claim, Clock::now() - begin);
+  claimed = rows->size();
+  metrics_.claimed(claimed);
+  for (Claimed& one : *rows) {
+    Row& row = one.row;
+    Sending& sending = sending_[name_of(row.claim)];
+    sending = {row.claim, row.idempotency_key, row.request_digest, log_.begin_span(row), begin};
+    if (one.settled) {
+      finished_.push_back(
+          {row.claim, row.idempotency_key, row.request_digest, std::move(*one.settled)});
+      continue;
+    }
+    sender_->send(std::move(row));
+  }
+  return true;
+}
+
+bool RunningRelay::nothing_more(std::size_t claimed, Clock::time_point now) {
+  due_ = false;
+  idle_looks_ = claimed == 0 ? idle_looks_ + 1 : 0;
+  tell_source(now);
+  const auto next = database_.claims().next_due();
+  if (!took(next, "looking for the next row")) {
+    return false;
+  }
+  Millis pause = source_up_ ? source_->look_again_after(idle_looks_) : settings_.poll_interval;
+  if (*next) {
+    // Due and yet not claimed: another relay has it, or it waits for the one before it.
+    pause = std::min(pause, **next > Millis{0} ? **next : settings_.poll_interval);
+  }
+  next_look_ = Clock::now() + pause;
+  return true;
+}
+
+// ---- Now and then ----
+
+bool RunningRelay::tidy(Clock::time_point now) {
+  if (now >= next_counts_) {
+    const auto counts = database_.claims().counts();
+    if (!took(counts, "counting rows")) {
+      return false;
+    }
+    metrics_.now(*counts);
+    metrics_.retained_wal(source_->retained_wal());
+    next_counts_ = now + counts_every;
+  }
+  if (now >= next_clean_ && settings_.retention_finished > Millis{0} && !stop_at_) {
+    const auto cleaned = database_.claims().clean_up(clean_rows);
+    if (!took(cleaned, "deleting finished rows")) {
+      return false;
+    }
+    // As long as there is much to delete it goes on, with room for other work in between.
+    next_clean_ = now + (*cleaned == clean_rows ? Millis{100} : clean_every);
+  }
+  return true;
+}
+
+void RunningRelay::attend_source(Clock::time_point now, bool readable) {
+  if (!source_up_) {
+    if (now < next_source_) {
+      return;
+    }
+    if (const auto started = source_->start(); !started) {
+      log_.source_away(started.error());
+      next_source_ = now + source_backoff;
+      return;
+    }
+    source_up_ = true;
+    due_ = true;
+    log_.source_back();
+  }
+  if (readable) {
+    if (const auto read = source_->on_readable(); !read) {
+      lose_source(read.error(), now);
+    }
+  }
+}
+
+void RunningRelay::wait() {
+  std::array<pollfd, 3> fds = {pollfd{sender_->ready_fd(), POLLIN, 0},
+                               pollfd{source_up_ ? source_->fd() : -1, POLLIN, 0},
+                               pollfd{stop_at_ ? -1 : stop_fd_, POLLIN, 0}};
+  Clock::time_point until = source_up_ ? Clock::time_point::max() : next_source_;
+  if (!database_.up()) {
+    until = std::min(until, database_.next_try());
+  } else {
+    until = std::min({until, next_heartbeat_, next_counts_});
+    if (!stop_at_) {
+      until = std::min({until, next_take_over_, next_look_,
+                        settings_.retention_finished > Millis{0} ? next_clean_ : next_look_});
+      if (due_ && room()) {
+        until = Clock::time_point{};
+      } else if (due_) {
+        until = std::min(next_heartbeat_, next_take_over_);  // the sender wakes us
+      }
+    }
+  }
+  if (stop_at_) {
+    until = std::min(until, *stop_at_);
+  }
+  if (database_.up() && !finished_.empty()) {
+    until = Clock::time_point{};
+  }
+  const auto left = std::chrono::ceil<Millis>(until - Clock::now()).count();
+  ::poll(fds.data(), fds.size(), static_cast<int>(std::clamp<std::int64_t>(left, 0, 60'000)));
+  attend_source(Clock::now(), fds[1].revents != 0);
+}
+
+// ---- The end ----
+
+/// What was cut off may have arrived: it is sent again, at once rather than when its lease is over.
+void RunningRelay::give_back() {
+  if (sending_.empty()) {
+    return;
+  }
+  take_sent();
+  sender_.reset();  // first, so that nothing arrives that was already given back
+  const std::size_t cut = sending_.size() - finished_.size();
+  database_.try_now();
+  if (connect(Clock::now()) && write_outcomes() && !sending_.empty()) {
+    if (const auto released = database_.claims().release(claims_of(sending_)); !released) {
+      cope(released.error(), "giving rows back");
+    }
+  }
+  log_.cut_off(cut);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Relay>> Relay::make(const Settings& settings, RelayMetrics& metrics,
+                                           observe::SpanExporter* spans) {
+  Settings own = settings;
+  own.worker_name = unique_worker_name(settings.worker_name);
+  static const std::unique_ptr<observe::SpanExporter> nowhere = observe::make_null_exporter();
+  auto sender = make_sender(own, spans != nullptr ? *spans : *nowhere);
+  if (!sender) {
+    return std::unexpected(sender.error());
+  }
+  auto source = make_source(own);
+  if (!source) {
+    return std::unexpected(source.error());
+  }
+  return std::make_unique<RunningRelay>(std::move(own), std::move(*sender), std::move(*source),
+                                        metrics, spans);
+}
+
+}  // namespace hk::outbox

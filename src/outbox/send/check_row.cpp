@@ -1,0 +1,113 @@
+#include "outbox/send/check_row.h"
+
+#include <algorithm>
+#include <boost/json/basic_parser_impl.hpp>
+#include <cstddef>
+#include <exception>
+
+#include "base/ascii.h"
+#include "outbox/send/reason.h"
+#include "security/sigv4.h"
+
+namespace hk::outbox {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::size_t json_depth_max = 256;
+constexpr std::size_t fifo_id_bytes_max = 128;
+
+/// Wants to know nothing but whether it is JSON: no tree is built.
+struct Ignore {
+  using Error = json::error_code;
+  static constexpr std::size_t max_object_size = static_cast<std::size_t>(-1);
+  static constexpr std::size_t max_array_size = static_cast<std::size_t>(-1);
+  static constexpr std::size_t max_key_size = static_cast<std::size_t>(-1);
+  static constexpr std::size_t max_string_size = static_cast<std::size_t>(-1);
+
+  static bool on_document_begin(Error&) { return true; }
+  static bool on_document_end(Error&) { return true; }
+  static bool on_object_begin(Error&) { return true; }
+  static bool on_object_end(std::size_t, Error&) { return true; }
+  static bool on_array_begin(Error&) { return true; }
+  static bool on_array_end(std::size_t, Error&) { return true; }
+  static bool on_key_part(json::string_view, std::size_t, Error&) { return true; }
+  static bool on_key(json::string_view, std::size_t, Error&) { return true; }
+  static bool on_string_part(json::string_view, std::size_t, Error&) { return true; }
+  static bool on_string(json::string_view, std::size_t, Error&) { return true; }
+  static bool on_number_part(json::string_view, Error&) { return true; }
+  static bool on_int64(std::int64_t, json::string_view, Error&) { return true; }
+  static bool on_uint64(std::uint64_t, json::string_view, Error&) { return true; }
+  static bool on_double(double, json::string_view, Error&) { return true; }
+  static bool on_bool(bool, Error&) { return true; }
+  static bool on_null(Error&) { return true; }
+  static bool on_comment_part(json::string_view, Error&) { return true; }
+  static bool on_comment(json::string_view, Error&) { return true; }
+};
+
+}  // namespace
+
+std::unexpected<Outcome> refuse(std::string_view reason, int http_status, std::string message) {
+  Outcome outcome;
+  outcome.ending = Ending::aborted;
+  outcome.reason_code = reason;
+  outcome.http_status = http_status;
+  outcome.message = std::move(message);
+  return std::unexpected(std::move(outcome));
+}
+
+std::optional<Outcome> check_payload(const Row& row) {
+  if (!row.payload) {
+    return refuse(reason::payload_too_large, 413,
+                  "the payload is larger than OUTBOX_PAYLOAD_MAX_BYTES")
+        .error();
+  }
+  if (row.is_json && !is_json(*row.payload)) {
+    return refuse(reason::payload_invalid, 400,
+                  "the payload is not JSON: one value in UTF-8, nested at most 256 levels deep")
+        .error();
+  }
+  return std::nullopt;
+}
+
+bool is_json(std::string_view text) {
+  json::parse_options bounds;
+  bounds.max_depth = json_depth_max;
+  try {
+    json::basic_parser<Ignore> parser(bounds);
+    json::error_code failed;
+    const std::size_t used = parser.write_some(false, text.data(), text.size(), failed);
+    return !failed && used == text.size();
+  } catch (const std::exception&) {  // the library's own limits
+    return false;
+  }
+}
+
+bool is_plain_name(std::string_view name) {
+  return !name.empty() && name != "." && name != ".." && std::ranges::all_of(name, [](char c) {
+    return is_digit(c) || (to_lower(c) >= 'a' && to_lower(c) <= 'z') || c == '.' || c == '_' ||
+           c == '-';
+  });
+}
+
+std::string fifo_id(std::string_view text) {
+  const bool fits = !text.empty() && text.size() <= fifo_id_bytes_max &&
+                    std::ranges::all_of(text, [](char c) { return c > 0x20 && c < 0x7f; });
+  return fits ? std::string(text) : security::hex_sha256(text);
+}
+
+std::expected<void, Outcome> CheckedHeaders::add(std::string name, std::string value) {
+  if (auto safe = checked_.add(name, value); !safe) {
+    return refuse(reason::headers_invalid, 400, std::move(safe).error().message);
+  }
+  headers_.push_back({std::move(name), std::move(value)});
+  return {};
+}
+
+bool CheckedHeaders::has(std::string_view name) const {
+  return std::ranges::any_of(headers_, [name](const core::Header& header) {
+    return delivery::same_name(header.name, name);
+  });
+}
+
+}  // namespace hk::outbox

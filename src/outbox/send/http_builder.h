@@ -1,0 +1,25 @@
+/// The adapter `http`: the payload is posted as it is to the row's own destination, with the row's
+/// headers and its idempotency key. I/O thread.
+#pragma once
+
+#include <string>
+
+#include "outbox/send/request_builder.h"
+
+namespace hk::outbox {
+
+class HttpBuilder final : public RequestBuilder {
+ public:
+  /// `destination`: for rows that name none; "" = there is none.
+  HttpBuilder(std::string destination, std::string idempotency_header)
+      : destination_(std::move(destination)), idempotency_header_(std::move(idempotency_header)) {}
+
+  [[nodiscard]] std::string_view name() const override { return "http"; }
+  Built build(Row row, Moment now) override;
+
+ private:
+  const std::string destination_;
+  const std::string idempotency_header_;
+};
+
+}  // namespace hk::outbox

@@ -1,0 +1,30 @@
+/// What the adapters differ in: the request that a row becomes. Built on the sender's I/O thread,
+/// one row at a time; what an answer means is the same for all of them (judge.h).
+#pragma once
+
+#include <expected>
+#include <string_view>
+
+#include "base/time.h"
+#include "core/message.h"
+#include "outbox/row.h"
+
+namespace hk::outbox {
+
+/// A request, or how the row ends without one.
+using Built = std::expected<core::Message, Outcome>;
+
+class RequestBuilder {
+ public:
+  RequestBuilder() = default;
+  RequestBuilder(const RequestBuilder&) = delete;
+  RequestBuilder& operator=(const RequestBuilder&) = delete;
+  virtual ~RequestBuilder() = default;
+
+  [[nodiscard]] virtual std::string_view name() const = 0;
+
+  /// Method, url, headers and body; the sender adds the timeout and the trace.
+  virtual Built build(Row row, Moment now) = 0;
+};
+
+}  // namespace hk::outbox

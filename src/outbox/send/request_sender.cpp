@@ -1,0 +1,280 @@
+#include "outbox/send/request_sender.h"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <iterator>
+#include <mutex>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <unordered_map>
+#include <utility>
+
+#include "base/assert.h"
+#include "base/random.h"
+#include "delivery/headers.h"
+#include "outbox/send/judge.h"
+#include "security/credentials.h"
+
+namespace hk::outbox {
+namespace {
+
+namespace asio = boost::asio;
+using Clock = std::chrono::steady_clock;
+
+std::uint64_t random_seed() {
+  std::uint64_t seed = 0;
+  security::fill_random(&seed, sizeof seed);
+  return seed;
+}
+
+Moment wall_now() { return std::chrono::floor<Millis>(std::chrono::system_clock::now()); }
+
+std::string_view header_of(const Row& row, std::string_view name) {
+  const auto found = std::ranges::find_if(
+      row.headers, [name](const Header& header) { return delivery::same_name(header.name, name); });
+  return found == row.headers.end() ? std::string_view() : std::string_view(found->value);
+}
+
+/// All zero: the row belongs to no trace.
+core::Trace trace_of(const Row& row) {
+  core::Trace trace;
+  const auto parent = observe::parse_traceparent(
+      row.traceparent.empty() ? header_of(row, "traceparent") : std::string_view(row.traceparent));
+  if (parent) {
+    trace.trace_id = parent->trace_id;
+    trace.parent_span = parent->span_id;
+    trace.flags = parent->flags;
+    trace.state = header_of(row, "tracestate");
+  }
+  return trace;
+}
+
+class RequestSender final : public Sender {
+ public:
+  RequestSender(std::unique_ptr<RequestBuilder> builder, Millis timeout,
+                observe::SpanExporter& spans, int ready_fd)
+      : builder_(std::move(builder)),
+        timeout_(timeout),
+        spans_(spans),
+        ready_fd_(ready_fd),
+        random_(random_seed()),
+        work_(io_.get_executor()) {}
+
+  ~RequestSender() override {
+    io_.stop();
+    if (thread_.joinable()) {
+      thread_.join();
+    }
+    dispatcher_.reset();
+    ::close(ready_fd_);
+  }
+
+  Result<void> start(delivery::DispatcherOptions options);
+
+  [[nodiscard]] std::string_view name() const override { return builder_->name(); }
+  void send(Row row) override;
+  [[nodiscard]] int ready_fd() const override { return ready_fd_; }
+  std::vector<Sent> take_finished() override;
+  [[nodiscard]] std::size_t in_flight() const override {
+    return in_flight_.load(std::memory_order_relaxed);
+  }
+
+ private:
+  struct Running {
+    Claim claim{};
+    Clock::time_point began{};
+  };
+
+  // On the I/O thread.
+  void start_incoming();
+  void on_end(const core::StartAttempt& start, observe::AttemptResult result,
+              core::CompleteAttempt report);
+  void record_span(const core::StartAttempt& start, const Sent& sent);
+  void finish(Sent sent);
+  void hand_over();
+
+  // Constant after construction.
+  const std::unique_ptr<RequestBuilder> builder_;
+  const Millis timeout_;
+  observe::SpanExporter& spans_;
+  const int ready_fd_;
+
+  std::mutex mutex_;
+  std::vector<Row> incoming_;   ///< guarded; as many as the relay has claimed at most
+  std::vector<Sent> finished_;  ///< guarded; ready_fd_ is readable while it is not empty
+
+  std::atomic<std::size_t> in_flight_{0};  ///< changed by the relay's thread alone
+
+  // The I/O thread's.
+  SeededRng random_;
+  std::uint64_t last_number_ = 0;
+  std::unordered_map<std::uint64_t, Running> running_;
+  std::vector<Sent> ended_;  ///< on their way to finished_
+
+  asio::io_context io_{1};
+  asio::executor_work_guard<asio::io_context::executor_type> work_;
+  std::unique_ptr<delivery::Dispatcher> dispatcher_;
+  std::thread thread_;
+};
+
+Result<void> RequestSender::start(delivery::DispatcherOptions options) {
+  auto made = delivery::Dispatcher::make_plain(
+      std::move(options), &io_,
+      [this](const core::StartAttempt& start, observe::AttemptResult result,
+             core::CompleteAttempt report) { on_end(start, result, std::move(report)); });
+  if (!made) {
+    return std::unexpected(made.error());
+  }
+  dispatcher_ = *std::move(made);
+  thread_ = std::thread([this] { io_.run(); });
+  return {};
+}
+
+// ---- The relay's thread ----
+
+void RequestSender::send(Row row) {
+  in_flight_.fetch_add(1, std::memory_order_relaxed);
+  bool first = false;
+  {
+    const std::lock_guard lock(mutex_);
+    first = incoming_.empty();
+    incoming_.push_back(std::move(row));
+  }
+  if (first) {  // whoever found it empty wakes the other side; the rest of the batch goes along
+    asio::post(io_, [this] { start_incoming(); });
+  }
+}
+
+std::vector<Sent> RequestSender::take_finished() {
+  std::vector<Sent> taken;
+  {
+    const std::lock_guard lock(mutex_);
+    taken.swap(finished_);
+    if (!taken.empty()) {
+      eventfd_t count = 0;
+      ::eventfd_read(ready_fd_, &count);
+    }
+  }
+  in_flight_.fetch_sub(taken.size(), std::memory_order_relaxed);
+  return taken;
+}
+
+// ---- The I/O thread ----
+
+void RequestSender::start_incoming() {
+  std::vector<Row> rows;
+  {
+    const std::lock_guard lock(mutex_);
+    rows.swap(incoming_);
+  }
+  const Moment now = wall_now();
+  const Clock::time_point began = Clock::now();
+  std::vector<core::StartAttempt> starts;
+  starts.reserve(rows.size());
+  for (Row& row : rows) {
+    Claim claim = row.claim;
+    core::Trace trace = trace_of(row);
+    Built built = builder_->build(std::move(row), now);
+    if (!built) {
+      finish({std::move(claim), std::move(built).error()});
+      continue;
+    }
+    auto message = std::make_shared<core::Message>(*std::move(built));
+    message->id = {core::Seq{++last_number_}, 0};
+    message->timeout = timeout_;
+    message->trace = std::move(trace);
+    core::StartAttempt& start = starts.emplace_back();
+    start.id = message->id;
+    start.fence.attempt = static_cast<std::uint32_t>(std::max(claim.attempts, 0)) + 1;
+    start.started_at = now;
+    const std::uint64_t span = random_.next() | 1U;  // never all zero
+    std::memcpy(start.span_id.data(), &span, start.span_id.size());
+    start.message = std::move(message);
+    running_.emplace(last_number_, Running{std::move(claim), began});
+  }
+  dispatcher_->start(std::move(starts));
+}
+
+void RequestSender::on_end(const core::StartAttempt& start, observe::AttemptResult result,
+                           core::CompleteAttempt report) {
+  const auto found = running_.find(start.id.seq.value());
+  HK_ASSERT(found != running_.end());
+  Sent sent{std::move(found->second.claim), judge(result, std::move(report))};
+  running_.erase(found);
+  record_span(start, sent);
+  finish(std::move(sent));
+}
+
+void RequestSender::record_span(const core::StartAttempt& start, const Sent& sent) {
+  const core::Trace& trace = start.message->trace;
+  if (trace.trace_id == std::array<std::uint8_t, 16>{} || (trace.flags & 1U) == 0) {
+    return;
+  }
+  observe::Span span;
+  span.trace_id = trace.trace_id;
+  span.span_id = start.span_id;
+  span.parent_span_id = trace.parent_span;
+  span.name = "broker.send";
+  span.start_ms = to_ms(start.started_at);
+  span.end_ms = to_ms(start.started_at + sent.outcome.took);
+  span.error = sent.outcome.ending != Ending::succeeded;
+  span.error_text = sent.outcome.message;
+  span.attributes.emplace_back("outbox.adapter", name());
+  span.attributes.emplace_back("outbox.id", std::to_string(sent.claim.id));
+  span.attributes.emplace_back("outbox.attempts", std::to_string(sent.claim.attempts));
+  if (span.error) {
+    span.attributes.emplace_back("outbox.reason_code", sent.outcome.reason_code);
+  }
+  spans_.record(std::move(span));
+}
+
+void RequestSender::finish(Sent sent) {
+  ended_.push_back(std::move(sent));
+  if (ended_.size() == 1) {
+    asio::post(io_, [this] { hand_over(); });
+  }
+}
+
+void RequestSender::hand_over() {
+  const std::lock_guard lock(mutex_);
+  const bool first = finished_.empty();
+  if (first) {
+    finished_.swap(ended_);
+  } else {
+    std::ranges::move(ended_, std::back_inserter(finished_));
+    ended_.clear();
+  }
+  if (first) {
+    ::eventfd_write(ready_fd_, 1);
+  }
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Sender>> make_request_sender(std::unique_ptr<RequestBuilder> builder,
+                                                    delivery::DispatcherOptions options,
+                                                    Millis timeout, observe::SpanExporter& spans) {
+  const int ready = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (ready < 0) {
+    return fail(ErrorKind::unavailable,
+                "no descriptor for the sender: " + std::system_category().message(errno));
+  }
+  auto sender = std::make_unique<RequestSender>(std::move(builder), timeout, spans, ready);
+  if (const auto started = sender->start(std::move(options)); !started) {
+    return std::unexpected(started.error());
+  }
+  return sender;
+}
+
+}  // namespace hk::outbox

@@ -1,0 +1,40 @@
+/// The rows that a relay has claimed and whose outcomes are not yet written. The relay's thread.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "outbox/relay_log.h"
+#include "outbox/row.h"
+
+namespace hk::outbox {
+
+/// A claimed row on its way.
+struct Sending {
+  Claim claim{};
+  std::string idempotency_key{};
+  std::string request_digest{};
+  ProcessSpan span{};
+  std::chrono::steady_clock::time_point since{};
+};
+
+/// A row that we let expire can be claimed by us again while its first sending is under way.
+using ClaimName = std::pair<std::int64_t, std::string>;
+inline ClaimName name_of(const Claim& claim) { return {claim.id, claim.locked_by}; }
+
+using SendingRows = std::map<ClaimName, Sending>;
+
+inline std::vector<Claim> claims_of(const SendingRows& rows) {
+  std::vector<Claim> claims;
+  claims.reserve(rows.size());
+  for (const auto& [name, sending] : rows) {
+    claims.push_back(sending.claim);
+  }
+  return claims;
+}
+
+}  // namespace hk::outbox

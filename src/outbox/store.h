@@ -1,0 +1,126 @@
+/// The outbox table and its ledger as a relay uses them: claim rows, write how they ended, keep and
+/// take over leases, clean up. Every call is one round trip and one transaction (expire_leases:
+/// two), with no state in the session. Called by the relay's thread, over the relay's connection;
+/// any number of relays work on one table.
+///
+/// Invariants: a row is sent only by who has claimed it. What was claimed is written only by the
+/// same claim (the fence: id, locked_by, attempts, still `sending`). The ledger is written before
+/// the row, and is right where they disagree.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "outbox/database.h"
+#include "outbox/row.h"
+#include "outbox/schema.h"
+#include "outbox/settings.h"
+#include "outbox/store_sql.h"
+
+namespace hk::outbox {
+
+struct Claimed {
+  Row row{};
+  /// The row is not to be sent: it ends as this says, by finish(). Its key has succeeded or is
+  /// taken by other content in the ledger, it is past its expiry, or its headers cannot be read.
+  std::optional<Outcome> settled{};
+};
+
+struct Finished {
+  Claim claim{};
+  std::string idempotency_key{};
+  std::string request_digest{};
+  Outcome outcome{};
+};
+
+/// What became of a row in the table.
+enum class Written : std::uint8_t {
+  succeeded,  ///< also a failure whose key the ledger knows as succeeded
+  failed,     ///< to be tried again
+  aborted,
+  refused,    ///< the claim was no longer ours: the row is as it was; a success is in the ledger
+  unwritten,  ///< the database does not take it (a constraint of the user's): the lease will expire
+};
+
+struct Counts {
+  std::int64_t pending = 0;
+  std::int64_t failed = 0;
+  std::int64_t sending = 0;
+  std::int64_t aborted = 0;
+  std::optional<Millis> oldest_due{};  ///< how long the row that is due longest has been waiting
+};
+
+class Store {
+ public:
+  /// `settings.worker_name` is the base of locked_by. REQUIRES: `shape` is of check_schema().
+  Store(Database& database, const Settings& settings, const Shape& shape);
+
+  /// Up to `n` rows that are due, by creation. With strict order only the oldest of each order key.
+  DatabaseResult<std::vector<Claimed>> claim(std::size_t n);
+
+  /// In the order given. After `unavailable` it is not known whether it was written; saying it
+  /// again is harmless.
+  DatabaseResult<std::vector<Written>> finish(const std::vector<Finished>& rows);
+
+  /// The same in two halves, with the same rows: PostgreSQL writes while the caller claims over
+  /// another connection. REQUIRES: there are rows.
+  DatabaseResult<void> begin_finish(const std::vector<Finished>& rows);
+  DatabaseResult<std::vector<Written>> end_finish(const std::vector<Finished>& rows);
+
+  /// Makes the leases new; gives the claims that are no longer ours.
+  DatabaseResult<std::vector<Claim>> heartbeat(const std::vector<Claim>& claims);
+
+  /// Takes over up to `limit` rows whose holder let the lease run out: each counts as an attempt
+  /// that failed (LEASE_EXPIRED) and is due at once, or aborted. Gives how many.
+  DatabaseResult<std::size_t> expire_leases(std::size_t limit);
+
+  /// Gives rows back that were not sent, without counting an attempt. Gives how many.
+  DatabaseResult<std::size_t> release(const std::vector<Claim>& claims);
+
+  /// The same for rows that this worker claimed without hearing of it: those that it holds and that
+  /// are not among `known`. REQUIRES: no other relay has its worker_name.
+  DatabaseResult<std::size_t> release_unknown(const std::vector<Claim>& known);
+
+  /// How long until a row is due; nothing when none waits. Zero does not promise that claim() finds
+  /// one: another relay may be taking it.
+  DatabaseResult<std::optional<Millis>> next_due();
+
+  /// Deletes up to `limit` rows, with their ledger entries, that ended longer ago than the
+  /// retention.
+  DatabaseResult<std::size_t> clean_up(std::size_t limit);
+
+  /// Each counted up to a million: a backlog beyond that is not counted one by one for a gauge.
+  DatabaseResult<Counts> counts();
+
+ private:
+  /// A place in the claim index; at first before everything.
+  struct After {
+    std::string due{"-infinity"};
+    std::int64_t id = std::numeric_limits<std::int64_t>::min();
+    friend bool operator==(const After&, const After&) = default;
+  };
+
+  DatabaseResult<std::vector<Claimed>> claim_from(std::size_t n);
+  DatabaseResult<std::vector<Claimed>> claim_one_by_one(std::size_t n);
+  [[nodiscard]] std::vector<Statement> finish_statements(const std::vector<Finished>& rows,
+                                                         bool plain) const;
+  DatabaseResult<std::vector<Written>> finish_together(const std::vector<Finished>& rows,
+                                                       bool plain);
+  DatabaseResult<std::vector<Written>> finish_one_by_one(const std::vector<Finished>& rows);
+  std::string next_owner();
+
+  Database& database_;
+  const Settings settings_;
+  const Shape shape_;
+  const StoreSql sql_;
+  std::uint32_t owner_number_;
+  After after_{};  ///< where the next claim begins; see claim()
+  std::chrono::steady_clock::time_point looked_at_all_{};
+};
+
+}  // namespace hk::outbox

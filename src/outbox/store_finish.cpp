@@ -1,0 +1,213 @@
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "outbox/store.h"
+#include "outbox/texts.h"
+#include "outbox/transaction.h"
+
+namespace hk::outbox {
+namespace {
+
+constexpr Millis delay_max = std::chrono::hours{24 * 365};
+constexpr std::size_t message_bytes_max = 4'096;  ///< of which PostgreSQL keeps 512 characters
+
+/// How a row ends by the settings: the last allowed attempt that fails aborts it.
+Ending ending_of(const Finished& row, const Settings& settings) {
+  if (row.outcome.ending == Ending::failed && row.claim.attempts + 1 >= settings.max_attempts) {
+    return Ending::aborted;
+  }
+  return row.outcome.ending;
+}
+
+/// After an attempt that failed. A lease that ran out has cost time enough.
+Millis delay_of(const Finished& row, const Settings& settings) {
+  Millis delay{0};
+  if (row.outcome.reason_code != "LEASE_EXPIRED" && !settings.backoff.empty()) {
+    const auto attempt = static_cast<std::size_t>(std::max(row.claim.attempts, 0));
+    delay = settings.backoff[std::min(attempt, settings.backoff.size() - 1)];
+  }
+  return std::clamp(std::max(delay, row.outcome.retry_after.value_or(Millis{0})), Millis{0},
+                    delay_max);
+}
+
+std::int64_t http_status_of(const Outcome& outcome) {
+  if (outcome.http_status != 0) {
+    return outcome.http_status;
+  }
+  return outcome.ending == Ending::succeeded ? 200 : 500;
+}
+
+const char* word(Ending ending) {
+  switch (ending) {
+    case Ending::succeeded: return "succeeded";
+    case Ending::failed: return "failed";
+    case Ending::aborted: return "aborted";
+  }
+  std::unreachable();
+}
+
+Written written_of(std::string_view ending) {
+  return ending == "succeeded" ? Written::succeeded
+         : ending == "failed"  ? Written::failed
+                               : Written::aborted;
+}
+
+/// By what write_outbox gave, for each of the rows that it got.
+std::vector<Written> written_of(const Rows& done, std::size_t count) {
+  std::vector<Written> written(count, Written::refused);
+  for (std::size_t i = 0; i < done.size(); ++i) {
+    written.at(static_cast<std::size_t>(done.number(i, 0) - 1)) = written_of(done.text(i, 1));
+  }
+  return written;
+}
+
+/// One array for each column of the rows that a statement gets.
+struct Columns {
+  std::vector<std::int64_t> ids{};
+  std::vector<std::string> owners{};
+  std::vector<std::int64_t> attempts{};
+  std::vector<std::string> keys{};
+  std::vector<std::string> digests{};
+
+  void add(const Finished& row) {
+    ids.push_back(row.claim.id);
+    owners.push_back(row.claim.locked_by);
+    attempts.push_back(row.claim.attempts);
+    keys.push_back(row.idempotency_key);
+    digests.push_back(row.request_digest);
+  }
+  [[nodiscard]] std::vector<Parameter> claims() const {
+    return {number_array(ids), text_array(owners), number_array(attempts)};
+  }
+  [[nodiscard]] std::vector<Parameter> parameters() const {
+    std::vector<Parameter> all = claims();
+    all.emplace_back(text_array(keys));
+    all.emplace_back(text_array(digests));
+    return all;
+  }
+};
+
+/// A reason of the data: the rest of the batch need not suffer for it.
+bool of_data(const DatabaseError& error) {
+  constexpr std::string_view classes[] = {"21", "22", "23", "44", "54", "P0"};
+  return std::any_of(std::begin(classes), std::end(classes),
+                     [&](std::string_view prefix) { return error.sqlstate.starts_with(prefix); });
+}
+
+}  // namespace
+
+/// `plain`: nothing of the receiver's own words but ASCII, for a row that the database refused.
+std::vector<Statement> Store::finish_statements(const std::vector<Finished>& rows,
+                                                bool plain) const {
+  Columns ledger;
+  std::string succeeded = "{";
+  std::vector<std::int64_t> http_statuses;
+  std::vector<std::string> responses;
+  std::vector<std::string> ledger_reasons;
+  bool failed_for_good = false;
+
+  Columns outbox;
+  std::vector<std::string> endings;
+  std::vector<std::string> reasons;
+  std::vector<std::string> messages;
+  std::vector<std::int64_t> delays;
+
+  for (const Finished& row : rows) {
+    const Ending ending = ending_of(row, settings_);
+    const std::string reason = clean_text(row.outcome.reason_code);
+    if (ending != Ending::failed) {
+      const bool ok = ending == Ending::succeeded;
+      failed_for_good = failed_for_good || !ok;
+      ledger.add(row);
+      succeeded += std::string(succeeded.size() > 1 ? "," : "") + (ok ? "t" : "f");
+      http_statuses.push_back(http_status_of(row.outcome));
+      responses.push_back(plain ? "" : response_json(row.outcome.response));
+      ledger_reasons.push_back(reason);
+    }
+    const std::string_view message =
+        std::string_view(row.outcome.message).substr(0, message_bytes_max);
+    outbox.add(row);
+    endings.emplace_back(word(ending));
+    reasons.push_back(reason);
+    messages.push_back(plain ? plain_text(message) : clean_text(message));
+    delays.push_back(delay_of(row, settings_).count());
+  }
+
+  std::vector<Statement> statements;
+  statements.push_back({plan_settings, {}});
+  if (failed_for_good) {
+    // The ledger says `failed` only of rows that are ours and stay ours until the row is written.
+    statements.push_back({sql_.lock, ledger.claims()});
+  }
+  if (!ledger.ids.empty()) {
+    Statement write{sql_.write_ledger, ledger.parameters()};
+    write.parameters.emplace_back(succeeded + "}");
+    write.parameters.emplace_back(number_array(http_statuses));
+    write.parameters.emplace_back(text_array(responses));
+    write.parameters.emplace_back(text_array(ledger_reasons));
+    statements.push_back(std::move(write));
+  }
+  Statement write{sql_.write_outbox, outbox.parameters()};
+  write.parameters.emplace_back(text_array(endings));
+  write.parameters.emplace_back(text_array(reasons));
+  write.parameters.emplace_back(text_array(messages));
+  write.parameters.emplace_back(number_array(delays));
+  statements.push_back(std::move(write));
+  return statements;
+}
+
+DatabaseResult<std::vector<Written>> Store::finish_together(const std::vector<Finished>& rows,
+                                                            bool plain) {
+  auto results = run_again(database_, finish_statements(rows, plain));
+  if (!results) {
+    return std::unexpected(std::move(results).error());
+  }
+  return written_of(results->back(), rows.size());
+}
+
+DatabaseResult<void> Store::begin_finish(const std::vector<Finished>& rows) {
+  return database_.send_together(finish_statements(rows, false));
+}
+
+DatabaseResult<std::vector<Written>> Store::end_finish(const std::vector<Finished>& rows) {
+  auto results = database_.take_together();
+  if (results) {
+    return written_of(results->back(), rows.size());
+  }
+  return gave_way(results.error()) || of_data(results.error())
+             ? finish(rows)
+             : std::unexpected(std::move(results).error());
+}
+
+DatabaseResult<std::vector<Written>> Store::finish(const std::vector<Finished>& rows) {
+  if (rows.empty()) {
+    return std::vector<Written>{};
+  }
+  auto written = finish_together(rows, false);
+  if (!written && of_data(written.error())) {
+    return finish_one_by_one(rows);
+  }
+  return written;
+}
+
+DatabaseResult<std::vector<Written>> Store::finish_one_by_one(const std::vector<Finished>& rows) {
+  std::vector<Written> all;
+  all.reserve(rows.size());
+  for (const Finished& row : rows) {
+    auto written = finish_together({row}, false);
+    if (!written && of_data(written.error())) {
+      written = finish_together({row}, true);
+    }
+    if (written) {
+      all.push_back(written->front());
+    } else if (of_data(written.error())) {
+      all.push_back(Written::unwritten);
+    } else {
+      return std::unexpected(std::move(written).error());
+    }
+  }
+  return all;
+}
+
+}  // namespace hk::outbox

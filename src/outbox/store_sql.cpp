@@ -1,0 +1,259 @@
+#include "outbox/store_sql.h"
+
+#include "outbox/sql_text.h"
+
+namespace hk::outbox {
+namespace {
+
+constexpr std::string_view due = R"(o.{status} IN ('pending', 'failed')
+   AND COALESCE(o.{next_run_at}, o.{created_at}) <= now())";
+
+// A row of an order key goes when no older one of the key is unfinished and none is on its way. A
+// younger one can be on its way only where a person has requeued the older one.
+constexpr std::string_view is_head = R"(
+   AND (COALESCE(o.{order_key}, '') = '' OR NOT EXISTS (
+     SELECT 1 FROM {outbox} p WHERE p.{order_key} = o.{order_key}
+        AND p.{status} IN ('pending', 'failed', 'sending')
+        AND p.{id} <> o.{id} AND (p.{id} < o.{id} OR p.{status} = 'sending'))))";
+
+// $1 how many, $2 locked_by, $3 the most bytes of a payload, $4 and $5 after which due time and id.
+constexpr std::string_view claim_text = R"(
+WITH due AS MATERIALIZED (
+  SELECT o.{id} AS id FROM {outbox} o
+   WHERE {due}
+     AND (COALESCE(o.{next_run_at}, o.{created_at}), o.{id}) > ($4::timestamptz, $5::bigint){is_head}
+   ORDER BY COALESCE(o.{next_run_at}, o.{created_at}), o.{id}
+   LIMIT $1::bigint FOR NO KEY UPDATE OF o SKIP LOCKED
+), claimed AS (
+  UPDATE {outbox} o
+     SET {status} = 'sending', {locked_by} = $2::text, {locked_at} = now(), {updated_at} = now(),
+         {attempts} = COALESCE(o.{attempts}, 0)
+    FROM due WHERE o.{id} = ANY (ARRAY[due.id])
+  RETURNING o.*
+)
+SELECT o.{id}, o.{attempts}, o.{idempotency_key}, COALESCE(o.{request_digest}, ''),
+       COALESCE({?order_key}, ''), COALESCE({?traceparent}, ''),
+       CASE WHEN isfinite(o.{created_at}) THEN (extract(epoch FROM o.{created_at}) * 1000)::bigint END,
+       {expired}, COALESCE(l.{l.status}::text, ''), {same_digest},
+       first_value(COALESCE(o.{next_run_at}, o.{created_at})::text) OVER last,
+       first_value(o.{id}) OVER last,
+       {rest}
+  FROM claimed o LEFT JOIN {ledger} l ON l.{l.idempotency_key} = ANY (ARRAY[o.{idempotency_key}])
+       {measured}
+WINDOW last AS (ORDER BY COALESCE(o.{next_run_at}, o.{created_at}) DESC, o.{id} DESC)
+ ORDER BY o.{created_at}, o.{id})";
+
+constexpr std::string_view rest_text =
+    R"(COALESCE({?destination}, ''), left({?headers}::text, 65537), m.too_large,
+       CASE WHEN NOT m.too_large THEN {payload_out} END)";
+
+// Measured once: the text of a jsonb is made by unpacking and writing all of it. OFFSET 0 keeps the
+// planner from putting the expression into both places where it is used.
+constexpr std::string_view measured_jsonb = R"(CROSS JOIN LATERAL (
+  SELECT t.body, COALESCE(octet_length(t.body) > $3::bigint, false) AS too_large
+    FROM (SELECT o.{payload}::text AS body OFFSET 0) t) m)";
+constexpr std::string_view measured_bytes = R"(CROSS JOIN LATERAL (
+  SELECT COALESCE(octet_length(o.{payload}) > $3::bigint, false) AS too_large) m)";
+constexpr std::string_view measured_text = R"(CROSS JOIN LATERAL (
+  SELECT COALESCE(octet_length(o.{payload}::text) > $3::bigint, false) AS too_large) m)";
+
+// $1 the id, $2 unused but typed, $3 the most bytes.
+constexpr std::string_view read_text = R"(
+SELECT {rest} FROM {outbox} o {measured} WHERE o.{id} = $1::bigint AND o.{locked_by} = $2::text)";
+
+// Joins are written `= ANY (ARRAY[…])`. The statistics of such a table are never right (when they
+// were made nothing was `sending`, or all was cleaned away), and by a plain equality the planner
+// may then walk the whole table and compare each row with every row given. This way the only path
+// is one lookup in the unique index for each row given.
+//
+// For the same reason the status is no equality: that would be an invitation to walk the index of
+// leases.
+constexpr std::string_view fence =
+    R"(o.{id} = ANY (ARRAY[u.id]) AND o.{status} IS NOT DISTINCT FROM 'sending'
+   AND o.{locked_by} = u.locked_by AND o.{attempts} = u.attempts)";
+
+// The arrays of claims: $1 ids, $2 locked_by, $3 attempts.
+constexpr std::string_view claims_text =
+    "unnest($1::bigint[], $2::text[], $3::integer[]) WITH ORDINALITY AS u(id, locked_by, attempts, "
+    "n)";
+
+constexpr std::string_view lock_text = R"(
+SELECT 1 FROM {claims} JOIN {outbox} o ON {fence}
+ ORDER BY u.id FOR NO KEY UPDATE OF o)";
+
+// $4 keys, $5 digests, $6 whether succeeded, $7 HTTP statuses, $8 responses, $9 reasons; of those
+// that end for good. A success is true whoever holds the row by now; a failure is only its holder's
+// to say.
+constexpr std::string_view write_ledger_text = R"(
+INSERT INTO {ledger} AS l ({l.idempotency_key}, {l.request_digest}, {l.status}, {l.http_status},
+                           {l.response_payload}, {reason_column}{l.created_at}, {l.updated_at})
+SELECT DISTINCT ON (u.key) u.key, u.digest,
+       (CASE WHEN u.ok THEN 'succeeded' ELSE 'failed' END)::{ledger_status_type}, u.http_status,
+       NULLIF(u.response, '')::{response_type}, {reason_value}now(), now()
+  FROM unnest($1::bigint[], $2::text[], $3::integer[], $4::text[], $5::text[], $6::boolean[],
+              $7::integer[], $8::text[], $9::text[])
+       AS u(id, locked_by, attempts, key, digest, ok, http_status, response, reason)
+ WHERE u.ok OR EXISTS (SELECT 1 FROM {outbox} o WHERE {fence})
+ ORDER BY u.key, u.ok DESC
+ON CONFLICT ({l.idempotency_key}) DO UPDATE
+   SET {l.status} = excluded.{l.status}, {l.http_status} = excluded.{l.http_status},
+       {l.response_payload} = excluded.{l.response_payload}, {reason_set}
+       {l.request_digest} = COALESCE(NULLIF(l.{l.request_digest}, ''), excluded.{l.request_digest}),
+       {l.updated_at} = now()
+ WHERE l.{l.status} IS DISTINCT FROM 'succeeded' AND {same_excluded})";
+
+// $4 keys, $5 digests, $6 the ends (succeeded, failed, aborted), $7 reasons, $8 messages, $9 delays
+// in ms. What the ledger says after the statement above decides.
+constexpr std::string_view write_outbox_text = R"(
+UPDATE {outbox} o
+   SET {status} = u.ending::{status_type},
+       {attempts} = o.{attempts} + 1,
+       {last_error_code} = u.reason, {last_error_msg} = left(u.message, 512),
+       {next_run_at} = CASE WHEN u.ending = 'failed'
+                            THEN now() + u.delay_ms * interval '1 millisecond'
+                            ELSE o.{next_run_at} END,
+       {locked_by} = NULL, {locked_at} = NULL, {updated_at} = now()
+  FROM (
+    SELECT r.n, r.id, r.locked_by, r.attempts, r.delay_ms, r.ending,
+           CASE WHEN r.ending <> 'succeeded' THEN r.reason END AS reason,
+           CASE WHEN r.ending <> 'succeeded' THEN r.message END AS message
+      FROM (
+        SELECT q.n, q.id, q.locked_by, q.attempts, q.delay_ms,
+               CASE WHEN q.agrees THEN 'succeeded' WHEN q.ending = 'succeeded' THEN 'aborted'
+                    ELSE q.ending END AS ending,
+               CASE WHEN q.ending = 'succeeded' THEN 'IDEMPOTENCY_CONFLICT' ELSE q.reason END AS reason,
+               CASE WHEN q.ending = 'succeeded'
+                    THEN 'sent, but the ledger has other content under this key'
+                    ELSE q.message END AS message
+          FROM (
+            SELECT w.*, COALESCE(l.{l.status} = 'succeeded' AND {same_digest}, false) AS agrees
+              FROM unnest($1::bigint[], $2::text[], $3::integer[], $4::text[], $5::text[],
+                          $6::text[], $7::text[], $8::text[], $9::bigint[])
+                   WITH ORDINALITY AS w(id, locked_by, attempts, key, digest, ending, reason, message,
+                                        delay_ms, n)
+                   LEFT JOIN {ledger} l ON l.{l.idempotency_key} = ANY (ARRAY[w.key])) q) r) u
+ WHERE {fence}
+RETURNING u.n, u.ending)";
+
+constexpr std::string_view heartbeat_text = R"(
+UPDATE {outbox} o SET {locked_at} = now(), {updated_at} = now() FROM {claims} WHERE {fence}
+RETURNING u.n)";
+
+// $1 how many, $2 locked_by, $3 the lease in ms.
+constexpr std::string_view take_expired_text = R"(
+WITH expired AS MATERIALIZED (
+  SELECT o.{id} AS id FROM {outbox} o
+   WHERE o.{status} = 'sending'
+     AND COALESCE(o.{locked_at}, o.{updated_at}) < now() - $3::bigint * interval '1 millisecond'
+   ORDER BY COALESCE(o.{locked_at}, o.{updated_at}) LIMIT $1::bigint FOR NO KEY UPDATE OF o SKIP LOCKED
+)
+UPDATE {outbox} o SET {locked_by} = $2::text, {locked_at} = now(), {updated_at} = now(),
+       {attempts} = COALESCE(o.{attempts}, 0)
+  FROM expired WHERE o.{id} = ANY (ARRAY[expired.id])
+RETURNING o.{id}, o.{attempts}, o.{idempotency_key}, COALESCE(o.{request_digest}, ''))";
+
+constexpr std::string_view release_text = R"(
+UPDATE {outbox} o SET {status} = 'pending', {locked_by} = NULL, {locked_at} = NULL, {updated_at} = now()
+  FROM {claims} WHERE {fence})";
+
+// $1 what locked_by begins with, $2 ids and $3 locked_by of the claims that are known.
+constexpr std::string_view release_unknown_text = R"(
+UPDATE {outbox} o SET {status} = 'pending', {locked_by} = NULL, {locked_at} = NULL, {updated_at} = now()
+ WHERE o.{status} = 'sending' AND starts_with(o.{locked_by}, $1::text)
+   AND NOT EXISTS (SELECT 1 FROM unnest($2::bigint[], $3::text[]) AS u(id, locked_by)
+                    WHERE u.id = o.{id} AND u.locked_by = o.{locked_by}))";
+
+constexpr std::string_view next_due_text = R"(
+SELECT GREATEST(0, ceil(extract(epoch FROM GREATEST(COALESCE(o.{next_run_at}, o.{created_at}), now())
+                                           - now()) * 1000))::bigint
+  FROM {outbox} o WHERE o.{status} IN ('pending', 'failed')
+   AND COALESCE(o.{next_run_at}, o.{created_at}) < 'infinity'{is_head}
+ ORDER BY COALESCE(o.{next_run_at}, o.{created_at}), o.{id} LIMIT 1)";
+
+// $1 how many, $2 the retention in ms. The ledger's entry lives as long as the row: what a repeated
+// key is compared with is gone with both.
+constexpr std::string_view clean_up_text = R"(
+WITH old AS MATERIALIZED (
+  SELECT o.{id} AS id, o.{idempotency_key} AS key FROM {outbox} o
+   WHERE o.{status} IN ('succeeded', 'aborted')
+     AND o.{updated_at} < now() - $2::bigint * interval '1 millisecond'
+   ORDER BY o.{updated_at} LIMIT $1::bigint FOR UPDATE OF o SKIP LOCKED
+), forgotten AS (
+  DELETE FROM {ledger} l USING old WHERE l.{l.idempotency_key} = ANY (ARRAY[old.key])
+)
+DELETE FROM {outbox} o USING old WHERE o.{id} = ANY (ARRAY[old.id]))";
+
+constexpr std::string_view counts_text = R"(
+SELECT (SELECT count(*) FROM (SELECT 1 FROM {outbox} WHERE {status} = 'pending' LIMIT 1000000) s),
+       (SELECT count(*) FROM (SELECT 1 FROM {outbox} WHERE {status} = 'failed' LIMIT 1000000) s),
+       (SELECT count(*) FROM (SELECT 1 FROM {outbox} WHERE {status} = 'sending' LIMIT 1000000) s),
+       (SELECT count(*) FROM (SELECT 1 FROM {outbox} WHERE {status} = 'aborted' LIMIT 1000000) s),
+       (SELECT (extract(epoch FROM now() - COALESCE(o.{next_run_at}, o.{created_at})) * 1000)::bigint
+          FROM {outbox} o
+         WHERE {due} AND COALESCE(o.{next_run_at}, o.{created_at}) > '-infinity'
+         ORDER BY COALESCE(o.{next_run_at}, o.{created_at}), o.{id} LIMIT 1))";
+
+}  // namespace
+
+std::string same_digest(const Table& table, std::string_view digest) {
+  return sql_text(table,
+                  "(COALESCE(l.{l.request_digest}, '') = '' OR COALESCE({digest}, '') = ''"
+                  " OR l.{l.request_digest} = {digest})",
+                  {{"digest", std::string(digest)}});
+}
+
+StoreSql store_sql(const Table& table, const Shape& shape) {
+  const auto text = [&](std::string_view sql, const Replacements& others = {}) {
+    return sql_text(table, sql, others);
+  };
+  const std::string head = table.strict_order ? text(is_head) : "";
+  const std::string due_now = text(due);
+  const std::string held = text(fence);
+  const bool has_reason = !table.ledger_columns.reason_code.empty();
+  const std::string payload_out = shape.payload == PayloadType::jsonb ? "m.body"
+                                  : shape.payload == PayloadType::bytea
+                                      ? text("encode(o.{payload}, 'hex')")
+                                      : text("o.{payload}::text");
+  const std::string measured = text(shape.payload == PayloadType::jsonb   ? measured_jsonb
+                                    : shape.payload == PayloadType::bytea ? measured_bytes
+                                                                          : measured_text);
+  const std::string rest = text(rest_text, {{"payload_out", payload_out}});
+  const auto claim_with = [&](const std::string& columns, const std::string& joined) {
+    return text(claim_text, {{"due", due_now},
+                             {"is_head", head},
+                             {"rest", columns},
+                             {"measured", joined},
+                             {"same_digest", same_digest(table, text("o.{request_digest}"))},
+                             {"expired", table.outbox_columns.expires_at.empty()
+                                             ? "false"
+                                             : text("COALESCE(o.{expires_at} <= now(), false)")}});
+  };
+
+  StoreSql sql;
+  sql.claim = claim_with(rest, measured);
+  sql.claim_bare = claim_with("$3::bigint", "");
+  sql.read = text(read_text, {{"rest", rest}, {"measured", measured}});
+  sql.lock = text(lock_text, {{"claims", std::string(claims_text)}, {"fence", held}});
+  sql.write_ledger =
+      text(write_ledger_text,
+           {{"fence", held},
+            {"ledger_status_type", shape.ledger_status_type},
+            {"response_type", shape.response_type},
+            {"reason_column", has_reason ? text("{l.reason_code}, ") : ""},
+            {"reason_value", has_reason ? "NULLIF(u.reason, ''), " : ""},
+            {"reason_set", has_reason ? text("{l.reason_code} = excluded.{l.reason_code},") : ""},
+            {"same_excluded", same_digest(table, text("excluded.{l.request_digest}"))}});
+  sql.write_outbox = text(write_outbox_text, {{"fence", held},
+                                              {"status_type", shape.status_type},
+                                              {"same_digest", same_digest(table, "w.digest")}});
+  sql.heartbeat = text(heartbeat_text, {{"claims", std::string(claims_text)}, {"fence", held}});
+  sql.take_expired = text(take_expired_text);
+  sql.release = text(release_text, {{"claims", std::string(claims_text)}, {"fence", held}});
+  sql.release_unknown = text(release_unknown_text);
+  sql.next_due = text(next_due_text, {{"is_head", head}});
+  sql.clean_up = text(clean_up_text);
+  sql.counts = text(counts_text, {{"due", due_now}});
+  return sql;
+}
+
+}  // namespace hk::outbox

@@ -1,0 +1,49 @@
+/// The statements of a relay, with the names of its table put in once. Pure.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "outbox/schema.h"
+#include "outbox/table.h"
+
+namespace hk::outbox {
+
+/// $n are the parameters; what they are stands beside each statement in store_sql.cpp.
+struct StoreSql {
+  std::string claim{};
+  std::string claim_bare{};  ///< without what may be unreadable
+  std::string read{};        ///< the rest of one row
+  std::string lock{};
+  std::string write_ledger{};
+  std::string write_outbox{};
+  std::string heartbeat{};
+  std::string take_expired{};
+  std::string release{};
+  std::string release_unknown{};
+  std::string next_due{};
+  std::string clean_up{};
+  std::string counts{};
+};
+StoreSql store_sql(const Table& table, const Shape& shape);
+
+/// Settings of one transaction. By the indexes alone: a plan that sorts a backlog, taken because
+/// the statistics are from a time when there was none, would cost seconds. quick: without waiting
+/// for the disk at the end; a claim or heartbeat that a crash of the server takes away is a row
+/// that is pending again or a lease that ends earlier, and the fence holds in both cases.
+constexpr std::string_view plan_settings =
+    "SELECT set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', "
+    "true), "
+    "set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true), "
+    "set_config('jit', 'off', true)";
+constexpr std::string_view quick_plan_settings =
+    "SELECT set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', "
+    "true), "
+    "set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true), "
+    "set_config('jit', 'off', true), set_config('synchronous_commit', 'off', true)";
+
+/// SQL conditions, over `l` (the ledger) and a digest: the ledger has the same content, or nothing
+/// is known of the content on one side.
+std::string same_digest(const Table& table, std::string_view digest);
+
+}  // namespace hk::outbox

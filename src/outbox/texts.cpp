@@ -1,0 +1,125 @@
+#include "outbox/texts.h"
+
+#include <algorithm>
+#include <boost/json.hpp>
+
+#include "base/ascii.h"
+#include "base/json_string.h"
+
+namespace hk::outbox {
+namespace {
+
+constexpr std::string_view replacement = "\xef\xbf\xbd";
+constexpr std::size_t json_depth_max = 64;
+
+/// The bytes of the well-formed character at `at`, 0 when there is none.
+std::size_t character_bytes(std::string_view text, std::size_t at) {
+  for (std::size_t bytes = 1; bytes <= 4 && at + bytes <= text.size(); ++bytes) {
+    if (valid_utf8(text.substr(at, bytes))) {
+      return bytes;
+    }
+  }
+  return 0;
+}
+
+/// Whether jsonb takes it. Boost.JSON has refused what is not JSON; what remains is U+0000.
+bool is_json(std::string_view text) {
+  if (!valid_utf8(text) || text.find('\0') != std::string_view::npos ||
+      text.find("\\u0000") != std::string_view::npos) {
+    return false;
+  }
+  boost::json::parse_options options;
+  options.max_depth = json_depth_max;
+  boost::json::error_code error;
+  boost::json::parse(boost::json::string_view(text.data(), text.size()), error, {}, options);
+  return !error;
+}
+
+}  // namespace
+
+std::string clean_text(std::string_view bytes) {
+  if (bytes.find('\0') == std::string_view::npos && valid_utf8(bytes)) {
+    return std::string(bytes);
+  }
+  std::string out;
+  for (std::size_t at = 0; at < bytes.size();) {
+    const std::size_t width = bytes[at] == '\0' ? 0 : character_bytes(bytes, at);
+    out += width == 0 ? replacement : bytes.substr(at, width);
+    at += std::max<std::size_t>(width, 1);
+  }
+  return out;
+}
+
+std::string plain_text(std::string_view bytes) {
+  std::string out(bytes);
+  std::replace_if(
+      out.begin(), out.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+  return out;
+}
+
+std::string response_json(std::string_view bytes) {
+  if (bytes.empty()) {
+    return "";
+  }
+  if (is_json(bytes)) {
+    return std::string(bytes);
+  }
+  std::string out;
+  append_json_string(out, clean_text(bytes));
+  return out;
+}
+
+Result<std::vector<Header>> parse_headers(std::string_view json) {
+  const auto refuse = [] {
+    return fail(
+        ErrorKind::invalid_argument,
+        "the row's headers are not a JSON object of strings, such as {\"X-Kind\": \"order\"}");
+  };
+  if (json.empty()) {
+    return std::vector<Header>{};
+  }
+  boost::json::error_code error;
+  const boost::json::value parsed =
+      boost::json::parse(boost::json::string_view(json.data(), json.size()), error);
+  if (error || (!parsed.is_object() && !parsed.is_null())) {
+    return refuse();
+  }
+  std::vector<Header> headers;
+  if (parsed.is_null()) {
+    return headers;
+  }
+  for (const auto& [name, value] : parsed.get_object()) {
+    if (value.is_string()) {
+      headers.push_back({std::string(name), std::string(value.get_string())});
+      continue;
+    }
+    if (!value.is_array()) {
+      return refuse();
+    }
+    for (const boost::json::value& one : value.get_array()) {
+      if (!one.is_string()) {
+        return refuse();
+      }
+      headers.push_back({std::string(name), std::string(one.get_string())});
+    }
+  }
+  return headers;
+}
+
+std::optional<bool> says_json(const std::vector<Header>& headers) {
+  const auto lower = [](std::string_view text) {
+    std::string out(text);
+    std::transform(out.begin(), out.end(), out.begin(), to_lower);
+    return out;
+  };
+  for (const Header& header : headers) {
+    if (lower(header.name) == "content-type") {
+      const std::string_view value = header.value;
+      const std::string type = lower(trim(value.substr(0, value.find(';'))));
+      return type.ends_with("/json") || type.ends_with("+json");
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace hk::outbox

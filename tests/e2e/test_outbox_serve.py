@@ -1,0 +1,77 @@
+"""The relay inside a server: OUTBOX_ENABLED and the other variables in the environment of `hikyaku serve`."""
+import json
+import re
+import subprocess
+
+from harness import Server, wait_for
+from outbox import PATIENT, OutboxCase, clean_environment
+
+
+class InsideTheServer(OutboxCase):
+    def server(self, *flags, **env):
+        server = Server(*flags, env=clean_environment() | self.env(
+            **({"OUTBOX_ENABLED": "true", "OUTBOX_DATABASE": self.url} | PATIENT | env)))
+        self.addCleanup(server.close)
+        return server
+
+    def test_rows_are_published_into_the_server_itself(self):
+        server = self.server(OUTBOX_ADAPTER="hikyaku").start()
+        self.enqueue("order-1", '{"n": 1}')
+        self.wait_row("order-1", "succeeded")
+        (got,) = self.wait_received()
+        self.assertEqual(got.message_id, json.loads(self.ledger("order-1")["response_payload_json"])["messageId"])
+        self.assertEqual(got.headers["Idempotency-Key"], "order-1")
+        shown = server.get("/metrics").body.decode()
+        self.assertEqual(re.findall(r'^outbox_processed_total\{outcome="succeeded"\} (\S+)', shown, re.M), ["1"])
+
+    def test_it_sends_by_itself_what_goes_to_receivers(self):
+        self.server(OUTBOX_ADAPTER="http").start()
+        self.enqueue("order-1")
+        self.wait_row("order-1", "succeeded")
+        (got,) = self.wait_received()
+        self.assertEqual(got.headers["User-Agent"].split("/")[0], "Hikyaku-Outbox")
+
+    def test_what_was_committed_while_the_server_was_away_is_published_when_it_is_back(self):
+        server = self.server(OUTBOX_ADAPTER="hikyaku").start()
+        self.enqueue("order-1")
+        self.wait_row("order-1", "succeeded")
+        self.wait_received()
+        server.kill()
+        self.enqueue("order-2")
+        server.start()
+        self.wait_row("order-2", "succeeded")
+        self.wait_received(2)
+        self.assertEqual(self.keys_received(), {"order-1": 1, "order-2": 1})
+        self.assertEqual(server.terminate(), 0)
+
+    def test_the_server_serves_while_the_database_is_away(self):
+        self.session.close()
+        self.session = None
+        self.postgres.stop()
+        try:
+            server = self.server(OUTBOX_ADAPTER="hikyaku").start()
+            wait_for(lambda: "outbox.database_unavailable" in server.output(), "the log to say so")
+            server.publish_id(self.hook, b"directly")
+            self.wait_received()
+        finally:
+            self.postgres.start()
+        self.connect()
+        self.enqueue("order-1")
+        self.wait_row("order-1", "succeeded")
+        self.assertEqual(server.terminate(), 0)
+
+    def test_without_its_tables_the_server_serves_and_says_what_is_missing(self):
+        server = self.server(OUTBOX_TABLE="not_there").start()
+        wait_for(lambda: "outbox.database_refused" in server.output(), "the log to say so")
+        self.assertEqual(server.publish(self.hook).status, 201)
+
+    def test_settings_that_cannot_work_are_refused(self):
+        for env, said in (({"OUTBOX_DATABASE": ""}, "OUTBOX_DATABASE is not"),
+                          ({"OUTBOX_BATCH": "0"}, "OUTBOX_BATCH must be"),
+                          ({"OUTBOX_ADAPTER": "sqs"}, "AWS_ACCESS_KEY_ID")):
+            with self.subTest(env=env):
+                server = self.server(**env)
+                done = subprocess.run(server.command(), env=server.env, cwd=server.home, stdin=subprocess.DEVNULL,
+                                      stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60)
+                self.assertEqual(done.returncode, 2, done.stdout)
+                self.assertIn(said, done.stdout)
