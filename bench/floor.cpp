@@ -41,7 +41,11 @@ class Arrivals {
       }
       ++buckets_[bucket];
     }
-    if (const auto id = field(request.head, "upstash-message-id")) {
+    auto id = field(request.head, "upstash-message-id");
+    if (!id) {
+      id = field(request.head, "idempotency-key");  // of the outbox relay
+    }
+    if (id) {
       // 64 bits of a digest stand for the id: memory stays small over millions of them.
       if (!ids_.insert(std::hash<std::string_view>{}(*id)).second) {
         ++repeats_;

@@ -48,6 +48,18 @@ class Process:
                 self.child.kill()
                 self.child.wait()
 
+    def cpu_seconds(self):
+        with open(f"/proc/{self.child.pid}/stat") as f:
+            fields = f.read().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def rss_mib(self):
+        with open(f"/proc/{self.child.pid}/status") as f:
+            for line in f:
+                if line.startswith("VmRSS:"):
+                    return int(line.split()[1]) / 1024
+        return 0.0
+
 
 class Floor(Process):
     def __init__(self, tools, *flags):
@@ -82,15 +94,3 @@ class Server(Process):
 
     def publish_url(self, destination):
         return f"http://127.0.0.1:{self.port}/v2/publish/{destination}"
-
-    def cpu_seconds(self):
-        with open(f"/proc/{self.child.pid}/stat") as f:
-            fields = f.read().rsplit(")", 1)[1].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-    def rss_mib(self):
-        with open(f"/proc/{self.child.pid}/status") as f:
-            for line in f:
-                if line.startswith("VmRSS:"):
-                    return int(line.split()[1]) / 1024
-        return 0.0

