@@ -184,7 +184,8 @@ class OutboxBench:
                      "md5('done-' || i), 'sha256:' || md5(i::text), '{}', 'succeeded', 1"),
                     (table + "_ledger", "idempotency_key, request_digest, status, http_status, response_payload_json",
                      "md5('done-' || i), 'sha256:' || md5(i::text), 'succeeded', 200, '{\"ok\": true}'")):
-                connection.run(f"INSERT INTO {target} ({columns}) SELECT {values} FROM generate_series(1, {count}) i")
+                connection.run(f"INSERT INTO {target} ({columns}) SELECT {values} FROM generate_series(1, {count}) i "
+                               "ORDER BY 1")  # the order of the keys: an index is filled from left to right
 
     def claim_run(self, table, number):
         """Time of claiming and of writing, for each 256 rows, by the relay's own metrics."""
