@@ -136,7 +136,8 @@ class OutboxBench:
                 time.sleep(max(0.0, start + number / RATE - time.monotonic()))
                 stamp = time.monotonic_ns()
                 body = f"#{number:018d}@{stamp:019d};" + "." * 216
-                connection.run(f"BEGIN; SELECT hikyaku_enqueue('{number}-{stamp}', '{body}')")
+                connection.run(f"BEGIN; SELECT hikyaku_enqueue('{number}-{stamp}', '{body}', "
+                               """headers => '{"Content-Type": "text/plain"}')""")
                 inserted = time.monotonic_ns()
                 connection.run("COMMIT")
                 commits.append((time.monotonic_ns() - inserted) / 1000)
