@@ -55,6 +55,7 @@ Check check_request_line(std::string_view line, const HeadLimits& limits, Head& 
   if (head.method.size() > 32 || head.method == "TRACE" || head.method == "CONNECT") {
     return refuse(501, "this method is not implemented");
   }
+  if (head.target.empty()) return refuse(400, "the target is empty");
   if (head.target.size() > limits.line_bytes_max) return refuse(414, "the target is too long");
   for (const char c : head.target) {
     if (!is_target_char(c))

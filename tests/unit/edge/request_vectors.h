@@ -158,6 +158,7 @@ inline std::vector<Vector> refused_vectors() {
       // The request line.
       {"no version", with_line("GET /"), 400},
       {"one word", with_line("GET"), 400},
+      {"no target", with_line("GET  HTTP/1.1"), 400},
       {"leading space", with_line(" GET / HTTP/1.1"), 400},
       {"leading empty line", "\r\n" + with_line("GET / HTTP/1.1"), 400},
       {"two spaces before the target", with_line("GET  / HTTP/1.1"), 400},
