@@ -5,6 +5,9 @@
 namespace hk::delivery {
 
 std::optional<Address> parse_address(std::string_view text) {
+  if (text.find('\0') != std::string_view::npos) {
+    return std::nullopt;  // inet_pton would see the part before it only
+  }
   const std::string terminated(text);
   Address address;
   address.v6 = text.find(':') != std::string_view::npos;

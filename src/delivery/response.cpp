@@ -33,7 +33,11 @@ ResponseReader::Parser::Parser(ResponseReader& owner, bool no_body) : owner_(own
   body_limit(boost::none);  // the reader cuts the body itself and lets the status count
 }
 
-void ResponseReader::Parser::on_response_impl(int code, string_view, int version, ErrorCode&) {
+void ResponseReader::Parser::on_response_impl(int code, string_view, int version,
+                                              ErrorCode& error) {
+  if (code < 100) {  // no status at all: an answer has one, and 0 stands for none
+    error = http::error::bad_status;
+  }
   owner_.response_.status = code;
   version_ = version;
 }
@@ -117,8 +121,9 @@ ResponseReader::Progress ResponseReader::parse() {
   constexpr std::string_view start = "HTTP/1.";
   while (true) {
     const std::size_t available = end_ - begin_;
-    if (!parser_->got_some() && response_.status == 0) {
-      // A peer that speaks something else is found out at once, not at the deadline.
+    if (!parser_->is_header_done() && response_.status == 0) {
+      // A peer that speaks something else is found out at once, not at the deadline. Until there is
+      // a status nothing of the first line is used: it begins what is there.
       const std::size_t compared = std::min(available, start.size());
       if (std::memcmp(buffer_.data() + begin_, start.data(), compared) != 0) {
         return refuse("the answer is not HTTP/1.x");
@@ -145,7 +150,7 @@ ResponseReader::Progress ResponseReader::parse() {
       if (status >= 200) {
         return finish(parser_->keep_alive() && begin_ == end_);
       }
-      if (status == 101 || status < 100 || ++interim_ > limits_.interim_max) {
+      if (status == 101 || ++interim_ > limits_.interim_max) {
         return refuse(status == 101 ? "the receiver switched protocols unasked"
                                     : "too many interim answers");
       }

@@ -181,5 +181,26 @@ TEST(ResponseReader, WhatIsNotHttpIsFoundOutAtTheFirstByte) {
   EXPECT_EQ(feed(reader, "<", 1), Progress::malformed);
 }
 
+TEST(ResponseReader, ANumberBelow100IsNoStatusHoweverTheAnswerEnds) {
+  const std::string long_body(std::size_t{2} << 20U, 'x');
+  for (const std::string& rest :
+       {std::string("\r\n\r\nuntil the end"), std::string("\r\nContent-Length: 0\r\n\r\n"),
+        "\r\n\r\n" + long_body}) {
+    SCOPED_TRACE(rest.substr(0, 40));
+    ResponseReader reader({});
+    reader.begin(false);
+    EXPECT_EQ(feed(reader, "HTTP/1.1 099 x" + rest, 4096), Progress::malformed);
+  }
+}
+
+TEST(ResponseReader, WhatIsNotHttpIsFoundOutHoweverItIsCut) {
+  for (std::size_t size = 1; size <= 8; ++size) {
+    SCOPED_TRACE(size);
+    ResponseReader reader({});
+    reader.begin(false);
+    EXPECT_EQ(feed(reader, "HTTP\n...", size), Progress::malformed);
+  }
+}
+
 }  // namespace
 }  // namespace hk::delivery

@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "delivery/address.h"
 
 namespace hk::delivery {
 namespace {
@@ -262,6 +265,13 @@ TEST(Url, TellsTheSchemeErrorInTheWordsOfTheService) {
   EXPECT_EQ(parse_destination("example.com").error().message,
             "invalid destination url: endpoint has invalid scheme, add http:// or https://");
   EXPECT_EQ(parse_destination("").error().message, "a non-empty destination must be provided");
+}
+
+TEST(Address, ANulByteDoesNotEndAnAddress) {
+  for (const std::string_view text : {"192.0.2.1", "2001:db8::1"}) {
+    EXPECT_TRUE(parse_address(text).has_value());
+    EXPECT_FALSE(parse_address(std::string(text) + '\0').has_value());
+  }
 }
 
 }  // namespace
