@@ -48,6 +48,7 @@ Result<void> Daemon::start_outbox() {
   }
   settings->allow_loopback_destinations |= options_.allow_loopback_destinations;
   settings->allow_private_destinations |= options_.allow_private_destinations;
+  settings->own_ports = {server_->port()};
   relay_metrics_.emplace(metrics_);
   auto relay = outbox::Relay::make(*settings, *relay_metrics_,
                                    options_.otlp_endpoint.empty() ? nullptr : spans_.get());

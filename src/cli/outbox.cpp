@@ -92,10 +92,6 @@ int outbox_run(const outbox::Settings& settings, const OutboxProcess& process) {
     }
     spans = std::move(*exporter);
   }
-  auto relay = outbox::Relay::make(settings, relay_metrics, spans.get());
-  if (!relay) {
-    return refuse(relay.error());
-  }
   std::unique_ptr<http::Server> server;
   if (!process.metrics_listen.empty()) {
     auto made = serve_metrics(process.metrics_listen, metrics);
@@ -103,6 +99,14 @@ int outbox_run(const outbox::Settings& settings, const OutboxProcess& process) {
       return refuse(made.error());
     }
     server = std::move(*made);
+  }
+  outbox::Settings own = settings;
+  if (server) {
+    own.own_ports = {server->port()};
+  }
+  auto relay = outbox::Relay::make(own, relay_metrics, spans.get());
+  if (!relay) {
+    return refuse(relay.error());
   }
   (*relay)->start();
   int signal = 0;

@@ -220,8 +220,8 @@ const std::array entries = {
     Entry{{"AWS_SESSION_TOKEN", "secret", "", "Adapter sqs: the token of temporary credentials."},
           HK_SECRET(aws_session_token)},
     Entry{{"OUTBOX_ALLOW_PRIVATE_DESTINATIONS", "flag", "false",
-           "Send to private, link-local and loopback addresses, too. Lets whoever writes to the "
-           "table reach your network."},
+           "Send to addresses of private networks, too. Lets whoever writes to the table reach "
+           "your network."},
           HK_FLAG(allow_private_destinations)},
     Entry{{"OUTBOX_ALLOW_LOOPBACK_DESTINATIONS", "flag", "false", "Send to this machine, too."},
           HK_FLAG(allow_loopback_destinations)},

@@ -52,6 +52,8 @@ struct Settings {
   bool allow_private_destinations = false;   ///< OUTBOX_ALLOW_PRIVATE_DESTINATIONS
   bool allow_loopback_destinations = false;  ///< OUTBOX_ALLOW_LOOPBACK_DESTINATIONS
   std::string egress_ca_file{};              ///< OUTBOX_EGRESS_CA_FILE
+  /// Where this process itself listens: no setting, and closed to rows whatever is allowed.
+  std::vector<std::uint16_t> own_ports{};
   // Clean-up and replication.
   Millis retention_finished{
       std::chrono::hours{24 * 7}};  ///< OUTBOX_RETENTION_FINISHED_SEC; 0 keeps all

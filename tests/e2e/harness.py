@@ -20,6 +20,7 @@ import tempfile
 import threading
 import time
 import unittest
+import urllib.parse
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BINARY = os.environ.get("HIKYAKU_BINARY", os.path.join(ROOT, "build", "release", "hikyaku"))
@@ -135,13 +136,13 @@ def verify_signature(token, key, url, body):
 
 
 def sign_aws(key_id, secret, host, target, body, region="us-east-1", service="sqs"):
-    """The headers of a POST to / as a client of AWS signs it (Signature Version 4)."""
+    """The headers of a POST to / as a client of AWS signs it (Signature Version 4). No target: a form of the Query protocol."""
     def mac(key, text):
         return hmac.new(key, text.encode(), hashlib.sha256).digest()
 
     now = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
     scope = f"{now[:8]}/{region}/{service}/aws4_request"
-    fields = {"host": host, "x-amz-date": now, "x-amz-target": target}
+    fields = {"host": host, "x-amz-date": now} | ({"x-amz-target": target} if target else {})
     names = ";".join(fields)  # in order already
     lines = "".join(f"{name}:{value}\n" for name, value in fields.items())
     canonical = f"POST\n/\n\n{lines}\n{names}\n{hashlib.sha256(body).hexdigest()}"
@@ -149,7 +150,7 @@ def sign_aws(key_id, secret, host, target, body, region="us-east-1", service="sq
     key = ("AWS4" + secret).encode()
     for part in (now[:8], region, service, "aws4_request"):
         key = mac(key, part)
-    return fields | {"Content-Type": "application/x-amz-json-1.0",
+    return fields | {"Content-Type": "application/x-amz-json-1.0" if target else "application/x-www-form-urlencoded",
                      "Authorization": f"AWS4-HMAC-SHA256 Credential={key_id}/{scope}, SignedHeaders={names}, "
                                       f"Signature={mac(key, text).hex()}"}
 
@@ -444,6 +445,13 @@ class Server:
         fields = sign_aws(*key, f"127.0.0.1:{self.port}", f"AmazonSQS.{action}", body)
         host = fields.pop("host")  # the client below writes it by itself
         assert host == f"127.0.0.1:{self.port}"
+        return self.request("POST", "/", body, fields, token=None)
+
+    def sns(self, action, key=("test", "test"), **members):
+        """The same of SNS, whose clients send forms."""
+        body = urllib.parse.urlencode({"Action": action, "Version": "2010-03-31"} | members).encode()
+        fields = sign_aws(*key, f"127.0.0.1:{self.port}", None, body, service="sns")
+        del fields["host"]
         return self.request("POST", "/", body, fields, token=None)
 
     def make_queue(self, name, **attributes):

@@ -16,7 +16,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--binary", default="build/release/hikyaku")
     parser.add_argument("--files", default="test_*.py", help="only files whose name matches this")
-    parser.add_argument("--without", default="", help="no files whose name matches this")
+    parser.add_argument("--without", action="append", default=[], help="no files whose name matches this")
     parser.add_argument("-k", dest="patterns", action="append", help="only tests whose name contains this")
     parser.add_argument("-v", "--verbose", action="store_true")
     parser.add_argument("--failfast", action="store_true")
@@ -32,7 +32,7 @@ def main():
     if arguments.patterns:
         loader.testNamePatterns = [p if "*" in p else f"*{p}*" for p in arguments.patterns]
     names = [name for name in sorted(os.listdir(HERE)) if fnmatch.fnmatch(name, "test_*.py")
-             and fnmatch.fnmatch(name, arguments.files) and not fnmatch.fnmatch(name, arguments.without)]
+             and fnmatch.fnmatch(name, arguments.files) and not any(fnmatch.fnmatch(name, one) for one in arguments.without)]
     suite = loader.loadTestsFromNames([name.removesuffix(".py") for name in names])
     runner = unittest.TextTestRunner(verbosity=2 if arguments.verbose else 1, failfast=arguments.failfast)
     result = runner.run(suite)

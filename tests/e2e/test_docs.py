@@ -448,7 +448,7 @@ class Pages(unittest.TestCase):
                 elif name.endswith(".patch"):
                     tests.add("planted/" + name[:-len(".patch")])
         named = set()
-        for page in ("docs/explanation/guarantees.md", "docs/explanation/outbox.md", "docs/explanation/testing.md"):
+        for page in ("docs/explanation/guarantees.md", "docs/explanation/outbox.md", "docs/explanation/testing.md", "SECURITY.md"):
             named |= set(re.findall(r"`([A-Z]\w+\.[A-Z]\w+|test_\w+|planted/\w+)`", read(page)))
         self.assertGreater(len(named), 20)
         self.assertEqual(sorted(n for n in named - tests if not n.endswith(".py")), [])

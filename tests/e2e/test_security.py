@@ -1,5 +1,7 @@
 """Who may ask, where requests may go, what must not be told."""
+import json
 import os
+import re
 import stat
 import unittest
 
@@ -32,6 +34,78 @@ class Tokens(Case):
 
     def test_the_development_keys_are_the_public_ones(self):
         self.assertEqual(self.server.get("/v2/keys").json()["current"], DEV_CURRENT_KEY)
+
+
+class Routes(unittest.TestCase):
+    """Made from the route table that the server shows of itself, so that a new route is covered by itself."""
+    OPEN = {"/healthz", "/readyz", "/metrics", "/api/openapi.json", "/sns/certificate.pem"}
+    ADMIN = ("/api/v1/admin/", "/api/v1/tenants")
+
+    @classmethod
+    def setUpClass(cls):
+        cls.receiver = Receiver()
+        cls.addClassCleanup(cls.receiver.close)
+        cls.token = "t" * 40
+        cls.server = Server("--allow-loopback-destinations", dev=False, token=cls.token, env={"HIKYAKU_TOKEN": cls.token})
+        cls.addClassCleanup(cls.server.close)
+        cls.server.start()
+        document = cls.server.request("GET", "/api/openapi.json").json()
+        cls.routes = sorted((method.upper(), path) for path, methods in document["paths"].items() for method in methods)
+
+    def call(self, method, path, token, **values):
+        target = re.sub(r"\{(\w+)\}", lambda found: values.get(found[1], "x"), path)
+        return self.server.request(method, target, b"" if method in ("GET", "HEAD") else b"{}", token=token)
+
+    def test_every_route_wants_its_own_token(self):
+        self.assertGreater(len(self.routes), 50)
+        for method, path in self.routes:
+            if path in self.OPEN:
+                continue
+            for name, token in (("none", None), ("wrong", "nonsense"), ("empty", ""), ("longer", self.token + "x"), ("shorter", self.token[:-1])):
+                with self.subTest(f"{method} {path}, {name}"):
+                    answer = self.call(method, path, token)
+                    self.assertEqual(answer.status, 401, answer.body)
+            if path.startswith(self.ADMIN):
+                with self.subTest(f"{method} {path}, that of a tenant"):
+                    self.assertIn(self.call(method, path, self.token).status, (401, 403))
+
+    def test_what_is_anothers_is_as_if_it_were_nobodys(self):
+        with open(os.path.join(self.server.data, "admin.json")) as f:
+            admin = json.load(f)["token"]
+        other = self.server.request("POST", "/api/v1/tenants", json.dumps({"name": "other"}), token=admin).json()["token"]
+        self.receiver.script("/fails", 500)
+        message = self.server.publish_id(self.receiver.url("/x"), b"x", Upstash_Delay="1h", Upstash_Flow_Control_Key="mine",
+                                         Upstash_Flow_Control_Value="parallelism=1")
+        letter = self.server.wait_dead_letter(self.server.publish_id(self.receiver.url("/fails"), b"x", Upstash_Retries=0))["dlqId"]
+        schedule = self.server.request("POST", "/v2/schedules/" + self.receiver.url("/x"), b"x", {"Upstash-Cron": "0 0 1 1 *"}).json()["scheduleId"]
+        self.server.request("POST", "/v2/topics/mine/endpoints", json.dumps({"endpoints": [{"url": self.receiver.url("/x")}]}))
+        self.server.request("POST", "/v2/queues", json.dumps({"queueName": "mine"}))
+        mine = {"messageId": message, "id": message, "dlqId": letter, "scheduleId": schedule, "name": "mine", "key": "mine"}
+        nobodys = {"messageId": "msg_" + "0" * 21 + "1", "id": "msg_" + "0" * 21 + "1", "dlqId": "1700000000000-7",
+                   "scheduleId": "scd_" + "0" * (len(schedule) - 4), "name": "nobodys", "key": "nobodys"}
+        targets = [f"/v2/messages/{message}", f"/v2/dlq/{letter}", f"/v2/schedules/{schedule}", "/v2/topics/mine", "/v2/queues/mine",
+                   "/v2/flowControl/mine", f"/api/v1/jobs/{message}"]
+        before = [self.server.get(target) for target in targets]
+        self.assertEqual([answer.status for answer in before], [200] * len(targets))
+        tried = 0
+        for method, path in self.routes:
+            names = set(re.findall(r"\{(\w+)\}", path))
+            if not names or not names <= set(mine) or path.startswith(self.ADMIN):
+                continue
+            tried += 1
+            with self.subTest(f"{method} {path}"):
+                answers = []
+                for values in (mine, nobodys):
+                    answer = self.call(method, path, other, **values)
+                    text = answer.body.decode()
+                    for value in sorted(values.values(), key=len, reverse=True):
+                        text = text.replace(value, "…")
+                    answers.append((answer.status, text))
+                self.assertEqual(*answers)
+                self.assertNotEqual(answers[0][0], 401)
+        self.assertGreaterEqual(tried, 18)
+        for target, was in zip(targets, before, strict=True):
+            self.assertEqual(self.server.get(target).json(), was.json(), target)
 
 
 class Logs(unittest.TestCase):

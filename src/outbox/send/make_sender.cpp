@@ -40,6 +40,7 @@ Result<delivery::Url> open_to_broker(delivery::EgressPolicy& egress, const std::
 Builder make_http(const Settings& settings, delivery::EgressPolicy& egress) {
   egress.allow_loopback = settings.allow_loopback_destinations;
   egress.allow_private = settings.allow_private_destinations;
+  egress.own_ports = settings.own_ports;
   if (!settings.destination.empty()) {
     const auto url = delivery::parse_destination(settings.destination);
     if (!url) {
