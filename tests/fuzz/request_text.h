@@ -6,15 +6,9 @@
 
 #include "base/ascii.h"
 #include "edge/http/message.h"
+#include "fuzz/text.h"
 
 namespace hk::fuzz {
-
-inline std::string_view take_line(std::string_view& text) {
-  const std::size_t end = text.find('\n');
-  const std::string_view line = text.substr(0, end);
-  text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-  return line;
-}
 
 inline http::Request read_request(std::string_view text) {
   http::Request request;
