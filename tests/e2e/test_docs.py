@@ -128,6 +128,9 @@ class Followed(unittest.TestCase):
         self.addCleanup(shell.close)
 
         found = blocks(text)
+        # The shell empties a log in the background: whoever waits for a line of it could still see the one before.
+        logs = re.findall(r" 2>([^&\s]\S*) &", text)
+        self.assertEqual(len(logs), len(set(logs)), f"two receivers with one log: {logs}")
         ran = 0
         for number, (info, content) in enumerate(found):
             if info.startswith("python file="):
