@@ -19,11 +19,6 @@
 namespace hk::cli {
 namespace {
 
-int refuse(const Error& error) {
-  fmt::print(stderr, "hikyaku: {}\n", error.message);
-  return exit_code_of(error.kind);
-}
-
 http::Response answer(int status, std::string body) {
   return {.status = status, .body = std::move(body), .content_type = "text/plain; version=0.0.4"};
 }

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "cli/exit_code.h"
 #include "cli/outbox.h"
+#include "cli/process.h"
 #include "outbox/database.h"
 #include "outbox/source/slot.h"
 
@@ -16,11 +17,6 @@ namespace {
 
 using outbox::Database;
 using outbox::DatabaseResult;
-
-int refuse(const Error& error) {
-  fmt::print(stderr, "hikyaku: {}\n", error.message);
-  return exit_code_of(error.kind);
-}
 
 DatabaseResult<Database> connect(const outbox::Settings& settings) {
   auto database = Database::connect(settings.database, "hikyaku outbox", Millis{5'000});

@@ -1,5 +1,6 @@
 #include "cli/process.h"
 
+#include <fmt/core.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -7,6 +8,8 @@
 
 #include <cstdlib>
 #include <filesystem>
+
+#include "cli/exit_code.h"
 
 namespace hk::cli {
 
@@ -33,6 +36,11 @@ sigset_t block_stop_signals() {
   sigaddset(&signals, SIGHUP);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   return signals;
+}
+
+int refuse(const Error& error) {
+  fmt::print(stderr, "hikyaku: {}\n", error.message);
+  return exit_code_of(error.kind);
 }
 
 std::optional<std::string> environment(const std::string& name) {

@@ -7,6 +7,8 @@
 #include <optional>
 #include <string>
 
+#include "base/error.h"
+
 namespace hk::cli {
 
 /// No core dumps (they would hold secrets), files for the owner only, SIGPIPE ignored, as many
@@ -15,6 +17,9 @@ void harden_process();
 
 /// Blocks the signals that serve() waits for; REQUIRES: before any thread is made.
 sigset_t block_stop_signals();
+
+/// Says on standard error why a command fails; its exit code.
+int refuse(const Error& error);
 
 /// A variable of the environment.
 std::optional<std::string> environment(const std::string& name);

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "api/aws/filter_policy.h"
+#include "api/aws/filter_policy_json.h"
 #include "api/json_input.h"
 
 namespace hk::api::aws {
@@ -39,21 +40,12 @@ namespace {
 
 namespace json = boost::json;
 using filter::Condition;
+using filter::number_of;
 using filter::Operator;
+using filter::view;
 
 constexpr std::size_t body_bytes_max = std::size_t{1024} * 1024;
 constexpr std::size_t body_depth_max = 256;
-
-std::string_view view(json::string_view text) { return {text.data(), text.size()}; }
-
-std::optional<double> number_of(const json::value& value) {
-  switch (value.kind()) {
-    case json::kind::int64: return static_cast<double>(value.get_int64());
-    case json::kind::uint64: return static_cast<double>(value.get_uint64());
-    case json::kind::double_: return value.get_double();
-    default: return std::nullopt;
-  }
-}
 
 bool equals(const filter::Scalar& wanted, const json::value& leaf) {
   if (const auto* const text = std::get_if<std::string>(&wanted)) {

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "api/aws/filter_policy.h"
+#include "api/aws/filter_policy_json.h"
 #include "api/json_input.h"
 #include "api/text.h"
 
@@ -21,19 +22,8 @@ namespace json = boost::json;
 constexpr std::size_t keys_max = 5;
 constexpr std::uint64_t combinations_max = 150;
 
-std::string_view view(json::string_view text) { return {text.data(), text.size()}; }
-
 std::unexpected<Error> wrong(std::string reason) {
   return fail(ErrorKind::invalid_argument, std::move(reason));
-}
-
-std::optional<double> number_of(const json::value& value) {
-  switch (value.kind()) {
-    case json::kind::int64: return static_cast<double>(value.get_int64());
-    case json::kind::uint64: return static_cast<double>(value.get_uint64());
-    case json::kind::double_: return value.get_double();
-    default: return std::nullopt;
-  }
 }
 
 std::optional<Scalar> scalar_of(const json::value& value) {

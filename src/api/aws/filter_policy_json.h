@@ -1,0 +1,21 @@
+/// Values of JSON as filter policies see them, when they are read and when they are matched. Pure.
+#pragma once
+
+#include <boost/json/value.hpp>
+#include <optional>
+#include <string_view>
+
+namespace hk::api::aws::filter {
+
+inline std::string_view view(boost::json::string_view text) { return {text.data(), text.size()}; }
+
+inline std::optional<double> number_of(const boost::json::value& value) {
+  switch (value.kind()) {
+    case boost::json::kind::int64: return static_cast<double>(value.get_int64());
+    case boost::json::kind::uint64: return static_cast<double>(value.get_uint64());
+    case boost::json::kind::double_: return value.get_double();
+    default: return std::nullopt;
+  }
+}
+
+}  // namespace hk::api::aws::filter
