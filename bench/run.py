@@ -325,6 +325,20 @@ class Bench:
             SqsBench(self).run()
         if only in (None, "outbox"):
             OutboxBench(self).run()
+        if only in (None, "secrets"):
+            self.secrets(4.5)
+
+    # ---- whether a comparison of secrets tells by its time how much was right ----
+    def secrets(self, bar):
+        samples = 200_000 if self.quick else 1_000_000
+        runs = [json.loads(subprocess.run(
+            [os.path.join(self.tools, "constant_time"), "--samples", str(samples), "--seed", str(seed)],
+            stdout=subprocess.PIPE, text=True, check=True).stdout) for seed in range(1, 6)]
+        t = statistics.median(run["t"] for run in runs)
+        control = statistics.median(run["t_of_a_comparison_that_stops"] for run in runs)
+        self.raw["secrets"] = runs
+        self.row("comparing secrets, |t| of early and late mistakes", f"{t:.1f}", f"< {bar}", t < bar <= control,
+                 f"{control:.0f} for a comparison that stops at the first difference")
 
     def run_publish(self):
         data = self.data()
@@ -377,7 +391,7 @@ def main():
     parser.add_argument("--data", help="where data directories are made (default: the temp folder)")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--quick", action="store_true", help="shorter, noisier")
-    parser.add_argument("--only", choices=("publish", "sqs", "outbox"), help="some of the rows")
+    parser.add_argument("--only", choices=("publish", "sqs", "outbox", "secrets"), help="some of the rows")
     arguments = parser.parse_args()
     bench = Bench(arguments)
     for needed in (os.path.join(bench.tools, "sqs_load"), bench.binary):
