@@ -31,7 +31,7 @@ DEV_CURRENT_KEY = "sig_7kYjw48mhY7kAjqNGcy6cr29RJ6r"
 DEV_NEXT_KEY = "sig_5ZB6DVzB1wjE8S6rZ7eenA8Pdnhs"
 
 # Deadlines are generous: a slow machine must not fail a test, only a missing event may.
-PATIENCE = float(os.environ.get("HIKYAKU_E2E_PATIENCE", "20"))
+PATIENCE = float(os.environ.get("HIKYAKU_E2E_PATIENCE", "60"))
 
 
 def wait_for(condition, what, timeout=None):

@@ -8,7 +8,7 @@ import os from "node:os";
 import path from "node:path";
 
 // Deadlines are generous: a slow machine must not fail a test, only a missing event may.
-export const PATIENCE_MS = Number(process.env.HIKYAKU_E2E_PATIENCE ?? "20") * 1000;
+export const PATIENCE_MS = Number(process.env.HIKYAKU_E2E_PATIENCE ?? "60") * 1000;
 
 /** The first true value that `condition` gives; an error that shows `what` when none comes in time. */
 export async function waitFor(condition, what, patience = PATIENCE_MS) {

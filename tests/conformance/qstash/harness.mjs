@@ -3,10 +3,16 @@ import assert from "node:assert/strict";
 import { after, before } from "node:test";
 import { Client, QstashError, Receiver as Verifier } from "@upstash/qstash";
 import { Receiver } from "../lib/receiver.mjs";
-import { Server, waitFor } from "../lib/server.mjs";
+import { PATIENCE_MS, Server, waitFor } from "../lib/server.mjs";
 import "../lib/watch.mjs";
 
 export { waitFor };
+
+const MINUTE_MS = 60_000;
+/** For how long to wait for a schedule of every minute: it fires at the next full minute; the rest is patience. */
+export const A_MINUTE = MINUTE_MS + 1000 + PATIENCE_MS;
+/** The first full minute after a time: when such a schedule fires at the earliest. */
+export const minuteAfter = (time) => (Math.floor(time / MINUTE_MS) + 1) * MINUTE_MS;
 
 // The credentials of --dev are public by design.
 export const DEV_TOKEN = "eyJVc2VySUQiOiJkZWZhdWx0VXNlciIsIlBhc3N3b3JkIjoiZGVmYXVsdFBhc3N3b3JkIn0=";

@@ -44,21 +44,19 @@ describe("restart in the middle", () => {
   });
 
   it("delivers what falls due while the server is down", async () => {
-    const hook = t.hook();
+    let hook;
     // Usually the first round: the next ones are for a machine that is too slow to kill the server within the delay.
     for (let delay = 1; ; delay *= 2) {
+      hook = t.hook();
       const { messageId } = await t.client.publish({ url: hook.url, body: "x", delay });
       const { notBefore } = await t.client.messages.get(messageId);
       await t.server.kill();
-      if (hook.requests.length > 0) {
-        await t.server.start();
-        hook.requests.length = 0;
-        continue;
-      }
+      const early = Date.now() < notBefore - 50;
       await new Promise((resolve) => setTimeout(resolve, notBefore + 100 - Date.now()));
-      assert.equal(hook.requests.length, 0);
-      break;
+      if (early) break;
+      await t.server.start();
     }
+    assert.equal(hook.requests.length, 0);
 
     await t.server.start();
 
@@ -68,13 +66,19 @@ describe("restart in the middle", () => {
   it("goes on with retries where they were", async () => {
     const hook = t.hook(500, 200);
     const { messageId } = await t.client.publish({ url: hook.url, body: "x", retries: 3, retryDelay: "1500" });
-    await t.waitStates(messageId, "CREATED", "ACTIVE", "ERROR", "RETRY");
+    await waitFor(async () => (await t.states(messageId)).includes("RETRY"), `${messageId} to be retried`);
 
     await t.server.restart();
 
-    const [, second] = await hook.wait(2);
-    assert.equal(second.headers["upstash-retried"], "1");
-    await t.waitStates(messageId, "CREATED", "ACTIVE", "ERROR", "RETRY", "ACTIVE", "DELIVERED");
+    await waitFor(async () => (await t.states(messageId)).at(-1) === "DELIVERED", `${messageId} to be delivered`);
+    const [first, ...others] = hook.requests.map(({ headers }) => headers["upstash-retried"]);
+    assert.equal(first, "0");
+    // One, unless the kill came so late that it cut off the retry.
+    assert.ok(others.length === 1 || others.length === 2, `${others}`);
+    for (const retried of others) assert.equal(retried, "1");
+    const states = await t.states(messageId);
+    assert.deepEqual(states.slice(0, 4), ["CREATED", "ACTIVE", "ERROR", "RETRY"]);
+    assert.equal(states.filter((state) => state === "ERROR").length, 1);
   });
 
   it("keeps the order of a queue", async () => {
@@ -117,7 +121,7 @@ describe("restart in the middle", () => {
   it("loses no message that was acknowledged while clients go on publishing", async () => {
     const hook = t.hook();
     // The client's own retries carry it over the time in which there is no server.
-    const client = t.connect({ retry: { retries: 200, backoff: () => 50 } });
+    const client = t.connect({ retry: { retries: 2000, backoff: () => 50 } });
     const publish = async (body) => {
       for (;;) {
         try {

@@ -1,7 +1,7 @@
 // kill -9: queues, groups, schedules, limits and callbacks are as they were.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { refused, waitFor, world } from "./harness.mjs";
+import { A_MINUTE, refused, waitFor, world } from "./harness.mjs";
 
 describe("objects over a restart", () => {
   const t = world();
@@ -88,7 +88,7 @@ describe("objects over a restart", () => {
 
     await t.server.restart();
 
-    assert.equal((await hook.one(81_000)).headers["upstash-schedule-id"], scheduleId);
+    assert.equal((await hook.one(A_MINUTE)).headers["upstash-schedule-id"], scheduleId);
   });
 
   it("cancel in one stroke, and it stays so", async () => {

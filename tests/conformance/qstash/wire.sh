@@ -8,7 +8,7 @@ set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 part=${1:-base}
 binary=${HIKYAKU_BINARY:?the server to test}
-patience=${HIKYAKU_E2E_PATIENCE:-20}
+patience=${HIKYAKU_E2E_PATIENCE:-60}
 token=wire-token-1
 home=$(mktemp -d)
 failures=0

@@ -5,7 +5,7 @@ import { after, before } from "node:test";
 import { SNS } from "@aws-sdk/client-sns";
 import { SQS } from "@aws-sdk/client-sqs";
 import { Receiver } from "../lib/receiver.mjs";
-import { Server, waitFor } from "../lib/server.mjs";
+import { exchange, Server, waitFor } from "../lib/server.mjs";
 import "../lib/watch.mjs";
 import { CREDENTIALS, REGION } from "./sigv4.mjs";
 import { callJson, callQuery } from "./wire.mjs";
@@ -103,6 +103,13 @@ class World {
 
   query(action, fields, options) {
     return callQuery(this.server.port, action, fields, options);
+  }
+
+  /** How many bytes of requests the server is reading or answering: by them it is known that a receive waits, or has left.
+   *  For areas that do one thing at a time. */
+  async underWay() {
+    const { text } = await exchange(this.server.port, "GET", "/metrics");
+    return Number(/^hikyaku_request_body_bytes (\d+)$/m.exec(text)[1]);
   }
 
   async queue(Attributes = {}, more = {}) {

@@ -206,7 +206,9 @@ describe("restart in the middle", IN_TURN, () => {
   it("answers waiting receives when it is told to end", async () => {
     const queue = await t.queue();
     const waiting = Promise.all([1, 2, 3].map(() => queue.receive({ WaitTimeSeconds: LONG })));
-    await sleep(500);
+    const input = { QueueUrl: queue.url, WaitTimeSeconds: LONG, MaxNumberOfMessages: 10 };
+    const { length } = JSON.stringify({ ...input, MessageSystemAttributeNames: ["All"] });
+    await waitFor(async () => (await t.underWay()) === 3 * length, "three to wait");
     assert.equal(await t.server.terminate(), 0);
     assert.deepEqual(await waiting, [[], [], []]);
     await t.server.start();

@@ -83,7 +83,7 @@ describe("visibility", TOGETHER, () => {
     });
 
     it("holds hundreds in flight at once", async () => {
-      const queue = await t.queue();
+      const queue = await t.queue({ VisibilityTimeout: "900" });
       const sent = Array.from({ length: 300 }, (_, i) => `${i}`);
       await queue.fill(...sent);
       const got = await Promise.all(Array.from({ length: 30 }, () => queue.bodies()));
