@@ -50,16 +50,23 @@ def wait_for(condition, what, timeout=None):
             deadline += woken - asleep
 
 
-_ports = itertools.count(os.getpid() * 29)  # processes that run side by side look at different ones
+_ports = itertools.count(os.getpid() * 29)  # processes that run side by side look at different ones first
+_reserved = []
 
 
 def free_port():
-    """Below the ports that the system gives to outgoing connections: none of those takes it before the server has it."""
+    """Below the ports that the system gives to outgoing connections: none of those takes it before the server has it. No other
+    process of the tests does, either, also while the server is down: until we end, the UDP port of the same number, for which
+    there is no other use, says that it is ours (tests/conformance/lib/server.mjs does the same)."""
     for number in itertools.islice(_ports, 1000):
         port = 15000 + number % 17000
-        with socket.socket() as s, contextlib.suppress(OSError):
-            s.bind(("127.0.0.1", port))
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            mark = socket.socket(type=socket.SOCK_DGRAM)
+            _reserved.append(mark)
+            mark.bind(("127.0.0.1", port))
+            probe.bind(("127.0.0.1", port))
             return port
+        _reserved.pop().close()
     raise AssertionError("no free port")
 
 
@@ -78,7 +85,7 @@ class Response:
             raise AssertionError(f"not JSON (status {self.status}): {self.body[:300]!r}") from None
 
 
-def request(port, method, target, body=None, headers=None, token=DEV_TOKEN, timeout=30):
+def request(port, method, target, body=None, headers=None, token=DEV_TOKEN, timeout=60):
     """The target goes out as it is: destinations stand in it unencoded."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)
     try:
@@ -99,7 +106,7 @@ def request(port, method, target, body=None, headers=None, token=DEV_TOKEN, time
         connection.close()
 
 
-def raw_exchange(port, data, timeout=5, half_close=False):
+def raw_exchange(port, data, timeout=60, half_close=False):
     """Sends bytes and returns everything that comes back until the server closes or falls silent."""
     received = b""
     with socket.create_connection(("127.0.0.1", port), timeout=timeout) as s:
@@ -160,12 +167,13 @@ def sign_aws(key_id, secret, host, target, body, region="us-east-1", service="sq
 @dataclasses.dataclass
 class Answer:
     """How one request is answered. action: "hang" never answers, "reset" breaks the connection,
-    "close" ends it without an answer, "garbage" answers something that is not HTTP."""
+    "close" ends it without an answer, "garbage" answers something that is not HTTP. after: the answer waits for this event."""
     status: int = 200
     headers: dict = dataclasses.field(default_factory=dict)
     body: bytes = b""
     delay: float = 0
     action: str = ""
+    after: threading.Event | None = None
 
 
 @dataclasses.dataclass
@@ -262,6 +270,8 @@ class Receiver:
     def respond(self, handler, answer):
         if answer.delay:
             self.closing.wait(answer.delay)
+        while answer.after and not answer.after.wait(0.1) and not self.closing.is_set():
+            pass
         if answer.action == "hang":
             self.closing.wait(600)
             handler.close_connection = True
@@ -413,6 +423,26 @@ class Server:
         except AssertionError:
             raise AssertionError(f"states of {message_id}: {seen}, expected {list(expected)}") from None
 
+    def wait_state(self, message_id, state):
+        """Waits until the message has been in this state; its states so far."""
+        def there():
+            states = self.states(message_id)
+            return states if state in states else None
+
+        return wait_for(there, f"{message_id} to be {state}")
+
+    def publish_canceled(self, url_of):
+        """A message that would have become due some seconds later and was cancelled before its first attempt: its id, its
+        URL and the seconds. Those are more when the machine is too slow for the first ones."""
+        for seconds in (1, 4, 16, 64):
+            url = url_of(seconds)
+            message_id = self.publish_id(url, b"x", Upstash_Delay=f"{seconds}s")
+            answer = self.request("DELETE", f"/v2/messages/{message_id}")
+            if "ACTIVE" not in self.states(message_id):
+                assert (answer.status, answer.json()) == (200, {"cancelled": 1}), f"{answer.status} {answer.body!r}"
+                return message_id, url, seconds
+        raise AssertionError("no message could be cancelled within a minute")
+
     def job(self, message_id):
         return self.get(f"/api/v1/jobs/{message_id}").json()
 
@@ -467,13 +497,13 @@ class Server:
         assert got.status == 200, got.body
         return got.json().get("Messages", [])
 
-    def cli(self, *arguments, env=None, timeout=30):
+    def cli(self, *arguments, env=None, timeout=120):
         """Runs another command of the binary against this server."""
         fields = self.env | {"HIKYAKU_URL": f"http://127.0.0.1:{self.port}", "HIKYAKU_TOKEN": self.token} | (env or {})
         return run_binary(*arguments, env=fields, timeout=timeout)
 
 
-def run_binary(*arguments, env=None, timeout=30, binary=None):
+def run_binary(*arguments, env=None, timeout=120, binary=None):
     clean = {k: v for k, v in os.environ.items() if not k.startswith("HIKYAKU_")}
     return subprocess.run([binary or BINARY, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, timeout=timeout, env=clean if env is None else env)

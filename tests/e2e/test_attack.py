@@ -101,7 +101,7 @@ class Smuggling(Case):
 
     def refused_alone(self, data):
         """One answer at most, a refusal, and the end of the connection; the request behind it is not seen."""
-        answer = raw_exchange(self.server.port, data + self.follow_up, timeout=5)
+        answer = raw_exchange(self.server.port, data + self.follow_up)
         found = statuses(answer)
         self.assertEqual(len(found), 1, answer)
         self.assertTrue(400 <= found[0] < 600 and found[0] not in (401, 404, 405), answer)
@@ -204,13 +204,13 @@ class Floods(Case):
         body = b"1\r\nx\r\n" * 20_000 + b"0\r\n\r\n"
         path, url = self.hook()
         head = f"POST /v2/publish/{url} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n".encode() + AUTH + b"\r\n"
-        self.assertEqual(statuses(raw_exchange(self.server.port, head + body, timeout=30)), [201])
+        self.assertEqual(statuses(raw_exchange(self.server.port, head + body)), [201])
         self.assertEqual(self.receiver.wait(path)[0].body, b"x" * 20_000)
 
     def test_a_long_pipeline_is_answered_in_order_up_to_the_bound_of_a_connection(self):
         paths = ["/healthz", "/nothing", "/readyz"]
         data = b"".join(f"GET {paths[i % 3]} HTTP/1.1\r\nHost: x\r\n".encode() + AUTH + b"\r\n" for i in range(3000))
-        found = statuses(raw_exchange(self.server.port, data, timeout=30))
+        found = statuses(raw_exchange(self.server.port, data))
         self.assertEqual(found, [(200, 404, 200)[i % 3] for i in range(len(found))])
         self.assertEqual(len(found), 1000)  # then the connection ends
         self.still_serves()
@@ -219,7 +219,7 @@ class Floods(Case):
         """Requests of a client that takes no answers are not read any further: nothing piles up."""
         request = b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n"
         before = self.requests()
-        with socket.create_connection(("127.0.0.1", self.server.port), timeout=5) as s:
+        with socket.create_connection(("127.0.0.1", self.server.port), timeout=60) as s:
             s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             s.settimeout(3)
             with contextlib.suppress(OSError):
@@ -268,7 +268,7 @@ class Slow(unittest.TestCase):
         ended = {}
 
         def crawl(name, first, rest):
-            with socket.create_connection(("127.0.0.1", server.port), timeout=5) as s:
+            with socket.create_connection(("127.0.0.1", server.port), timeout=60) as s:
                 s.sendall(first)
                 s.settimeout(0.5)
                 answer, at = b"", 0

@@ -177,7 +177,7 @@ class Client(Case):
             wait_for(seen, "the events of a message in the output of tail")
         finally:
             tail.terminate()
-            tail.wait(10)
+            tail.wait(60)
 
 
 class Backups(unittest.TestCase):

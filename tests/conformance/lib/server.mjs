@@ -1,5 +1,6 @@
 // The binary, started with `serve` on a free port and a data directory of its own.
 import { spawn } from "node:child_process";
+import dgram from "node:dgram";
 import { closeSync, openSync, readFileSync, rmSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import http from "node:http";
@@ -22,18 +23,24 @@ export async function waitFor(condition, what, patience = PATIENCE_MS) {
   }
 }
 
-let nextPort = process.pid * 29; // processes that run side by side look at different ones
+let nextPort = process.pid * 29; // processes that run side by side look at different ones first
 
-/** Below the ports that the system gives to outgoing connections: none of those takes it before the server has it. */
+/** Below the ports that the system gives to outgoing connections: none of those takes it before the server has it. No other
+ *  process of the tests does, either, also while the server is down: until we end, the UDP port of the same number, for which
+ *  there is no other use, says that it is ours (tests/e2e/harness.py does the same). */
 export async function freePort() {
   for (let tries = 0; tries < 1000; ++tries) {
     const port = 15000 + (nextPort++ % 17000);
+    const mark = dgram.createSocket("udp4").unref();
     const probe = net.createServer();
     const free = await new Promise((resolve) => {
-      probe.once("error", () => resolve(false));
-      probe.listen(port, "127.0.0.1", () => probe.close(() => resolve(true)));
+      for (const one of [mark, probe]) one.once("error", () => resolve(false));
+      mark.bind({ port, address: "127.0.0.1", exclusive: true }, () => {
+        probe.listen(port, "127.0.0.1", () => probe.close(() => resolve(true)));
+      });
     });
     if (free) return port;
+    mark.close();
   }
   throw new Error("no free port");
 }
