@@ -35,9 +35,9 @@ import time
 import harness
 from harness import Answer, Receiver, Server
 
-# An answer sent this long before a kill may not have been recorded yet.
+# An answer sent this long before a kill may not have been recorded yet; longer when the server is slow to answer, too.
 RECORDED_WITHIN = 0.25
-READY_WITHIN = 30.0
+READY_WITHIN = 60.0
 DRAIN_STALLED = 60.0
 
 
@@ -77,6 +77,7 @@ class Ledger:
         self.seen = collections.defaultdict(list)  # publication name -> [Seen]
         self.life = 0  # how often the server was started
         self.in_flight_at_kills = 0
+        self.slowest_call = 0.0  # in this life
         self.lost_answers = 0
         self.refused = 0
         self.breaches = []
@@ -141,6 +142,7 @@ class Publisher(threading.Thread):
         self.number, self.server, self.receiver, self.ledger, self.stop = number, server, receiver, ledger, stop
         self.random = random.Random(f"{ledger.seed}/publisher/{number}")
         self.connection = None
+        self.calling_since = None
 
     def run(self):
         count = 0
@@ -151,6 +153,15 @@ class Publisher(threading.Thread):
 
     def call(self, method, target, body=b"", headers=None):
         """The status and the JSON of the answer; None: whether it was taken is unknown."""
+        self.calling_since = time.monotonic()
+        try:
+            return self.exchange(method, target, body, headers)
+        finally:
+            with self.ledger.lock:
+                self.ledger.slowest_call = max(self.ledger.slowest_call, time.monotonic() - self.calling_since)
+            self.calling_since = None
+
+    def exchange(self, method, target, body, headers):
         try:
             if self.connection is None:
                 self.connection = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=20)
@@ -233,6 +244,7 @@ class Torture:
         flags = ["--storage-fault", "hold-unsynced"] if arguments.power else []
         self.server = Server(*flags, *arguments.flag, binary=os.path.abspath(arguments.binary))
         self.slowest_start = 0.0
+        self.publishers = []
         self.kills = self.kills_while_starting = 0
 
     # ---- kill, verify, start ----
@@ -240,6 +252,7 @@ class Torture:
     def spawn(self):
         with self.ledger.lock:
             self.ledger.life += 1
+            self.ledger.slowest_call = 0.0
         self.server.spawn()
 
     def start(self):
@@ -254,9 +267,11 @@ class Torture:
         self.server.process.wait()
         now = time.monotonic()
         with self.ledger.lock:
+            waiting = [now - since for publisher in self.publishers if (since := publisher.calling_since)]
+            recorded_within = RECORDED_WITHIN + 2 * max([self.ledger.slowest_call, *waiting])
             for requests in self.ledger.seen.values():
                 last = requests[-1] if requests else None
-                if last and last.life == self.ledger.life and (not last.answered_at or now - last.answered_at < RECORDED_WITHIN):
+                if last and last.life == self.ledger.life and (not last.answered_at or now - last.answered_at < recorded_within):
                     self.ledger.in_flight_at_kills += 1
         self.kills += 1
 
@@ -407,6 +422,7 @@ class Torture:
         stop = threading.Event()
         self.start()
         publishers = [Publisher(n, self.server, self.receiver, self.ledger, stop) for n in range(self.arguments.publishers)]
+        self.publishers = publishers
         for publisher in publishers:
             publisher.start()
         begun = time.monotonic()
