@@ -69,7 +69,7 @@ class Protocol:
         first.kill()
         held = self.row("order-103")
         self.assertEqual(held["status"], "sending")
-        second = self.relay(BROKER_TIMEOUT_MS="4000", OUTBOX_LOCK_LEASE_SEC="5", OUTBOX_WORKER_NAME="second")
+        second = self.relay(BROKER_TIMEOUT_MS="2500", OUTBOX_LOCK_LEASE_SEC="5", OUTBOX_WORKER_NAME="second")
         done = self.wait_row("order-103", "succeeded")
         self.assertEqual(self.ledger("order-103")["status"], "succeeded")
         self.assertEqual(len(self.received("order-103")), 2)
