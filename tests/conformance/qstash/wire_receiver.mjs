@@ -25,4 +25,6 @@ const server = http.createServer(async (request, response) => {
   response.writeHead(Number(/-(\d{3})$/.exec(name)?.[1] ?? 200)).end();
 });
 const port = await freePort();
+// A connection ends when the server ends it: one that ends while it is being reused would fail an attempt.
+Object.assign(server, { keepAliveTimeout: 0, headersTimeout: 0, requestTimeout: 0 });
 server.listen(0, "127.0.0.1", () => console.log(`${server.address().port} ${port}`));
