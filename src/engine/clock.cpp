@@ -35,8 +35,11 @@ Moment SlewedClock::now() {
   if (elapsed.count() == 0) {
     return time_;
   }
-  // Small steps would round the lean away to nothing: let it be one millisecond then.
-  const Millis lean_max = std::max(elapsed / slew_divisor, Millis{elapsed.count() > 1 ? 1 : 0});
+  // Whoever asks often sees small steps: rounded down each by itself they would never lean, rounded
+  // up they would lean by half of what passed.
+  const Millis leaning = rest_ + elapsed;
+  const Millis lean_max = leaning / slew_divisor;
+  rest_ = leaning % slew_divisor;
   const Millis behind = readings.wall - (time_ + elapsed);
   time_ += std::max(elapsed + std::clamp(behind, -lean_max, lean_max), Millis{0});
   last_ = readings;

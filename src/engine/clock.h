@@ -37,6 +37,7 @@ class SlewedClock final : public Clock {
   const Source source_;
   std::mutex mutex_;
   ClockReadings last_;
+  Millis rest_{0};  ///< of what passed: too little so far for a millisecond of lean
   Moment time_;
 };
 

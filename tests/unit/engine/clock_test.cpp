@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 namespace hk::engine {
 namespace {
 
@@ -54,6 +56,26 @@ TEST_F(SlewedClockTest, CatchesUpInTheEnd) {
     clock.now();
   }
   EXPECT_EQ(clock.now(), readings.wall);
+}
+
+TEST_F(SlewedClockTest, LeansByATenthHoweverOftenItIsAsked) {
+  for (const Millis jump : {Millis{24h}, Millis{-24h}}) {
+    for (const int step : {1, 2, 3, 7, 9, 10, 11, 19, 1000}) {
+      SCOPED_TRACE(std::to_string(jump.count()) + " by " + std::to_string(step));
+      readings = {.boot = 1000ms, .wall = begin_};
+      SlewedClock clock(read_fake);
+      readings.wall += jump;
+      Millis passed{0};
+      while (passed < 10s) {
+        pass(Millis{step});
+        passed += Millis{step};
+        (void)clock.now();
+      }
+      const Millis lean = clock.now() - (begin_ + passed);
+      EXPECT_EQ(std::chrono::abs(lean), passed / 10);
+      EXPECT_EQ(lean > 0ms, jump > 0ms);
+    }
+  }
 }
 
 TEST_F(SlewedClockTest, StartsNoEarlierThanWhatWasStored) {
