@@ -160,6 +160,8 @@ Config draw_config(Rng& rng) {
     config.limits.move_tasks_kept = one_of(rng, std::array{1U, 2U, 3U, 10U});
   }
   config.marks = feature(800);
+  config.clock_lean = chance(rng, 300) ? 100 : 0;
+  config.pause_max = chance(rng, 200) ? config.timeout_max * 2 : Millis{0};
   return config;
 }
 

@@ -83,7 +83,9 @@ struct Config {
   std::uint32_t fail_sync = 0;
   Millis disk_full_every{0};
   std::uint32_t late_outcomes = 0;
-  Millis clock_step{0};
+  Millis clock_step{0};          ///< of a clock that is set while the server is down
+  std::uint32_t clock_lean = 0;  ///< permille by which partition time runs fast or slow, at most
+  Millis pause_max{0};           ///< the server stands still for a while: its machine was suspended
   Millis down_max{1000};
 };
 

@@ -112,6 +112,45 @@ void Simulation::plan_faults() {
   }
 }
 
+/// As SlewedClock does after the wall clock was set: partition time runs fast or slow for a while.
+void Simulation::plan_leaning() {
+  if (config_.clock_lean == 0) {
+    return;
+  }
+  heap_.after(Millis{1} + up_to(config_.gap * 60), [this] {
+    if (!faults_) {
+      return;
+    }
+    const auto most = static_cast<std::int64_t>(config_.clock_lean);
+    const std::int64_t choices[] = {most, most, 0, -most};
+    lean(choices[rng_.below(4)]);
+    plan_leaning();
+  });
+}
+
+void Simulation::lean(std::int64_t permille) {
+  clock_offset_ = partition_now() - heap_.now();
+  leaning_since_ = heap_.now();
+  clock_lean_ = permille;
+  trace_.add(heap_.now(), "partition time leans", static_cast<std::uint64_t>(permille + 1000));
+}
+
+/// Stopped by a signal, or its machine was suspended: time goes on, receivers answer, leases and
+/// waits end, and nothing is decided meanwhile.
+void Simulation::plan_pauses() {
+  if (config_.pause_max.count() == 0) {
+    return;
+  }
+  heap_.after(Millis{1} + up_to(config_.gap * 100), [this] {
+    if (!faults_) {
+      return;
+    }
+    trace_.add(heap_.now(), "the server stands still");
+    busy_until_ = std::max(busy_until_, heap_.now() + up_to(config_.pause_max));
+    plan_pauses();
+  });
+}
+
 void Simulation::plan_full_disk() {
   if (config_.disk_full_every.count() == 0) {
     return;

@@ -51,6 +51,8 @@ constexpr std::array all_knobs{
     knob<&Config::fail_sync>("fail_sync"),
     knob<&Config::disk_full_every>("disk_full_every"),
     knob<&Config::clock_step>("clock_step"),
+    knob<&Config::clock_lean>("clock_lean"),
+    knob<&Config::pause_max>("pause_max"),
     knob<&Config::late_outcomes>("late_outcomes"),
     knob<&Config::lost_answers>("lost_answers"),
     knob<&Config::burst>("burst"),

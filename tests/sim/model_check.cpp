@@ -47,7 +47,9 @@ void Model::start(core::TenantId tenant, const core::EventRef& started) {
     message.leased = true;
     message.started = true;
     message.fence = {epoch_, message.attempts + 1};
-    message.lease_until = time_ + message.content->timeout + limits_.lease_grace;
+    // A sender's clock may be slower than partition time by a tenth: it still gets its timeout.
+    message.lease_until =
+        time_ + message.content->timeout + message.content->timeout / 10 + limits_.lease_grace;
   });
   event(tenant, seq, core::EventKind::active, started.attempt);
 

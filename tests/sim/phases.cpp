@@ -72,6 +72,8 @@ Outcome Simulation::run() {
   plan_clients();
   plan_faults();
   plan_full_disk();
+  plan_leaning();
+  plan_pauses();
   const auto at_least = Millis{static_cast<std::int64_t>(options_.hours * 3'600'000)};
   run_until(never, [&] { return ops_made_ >= config_.ops && heap_.now() >= begin + at_least; });
   settle_everything();
@@ -89,6 +91,7 @@ void Simulation::settle_everything() {
   trace_.add(heap_.now(), "the faults are over");
   faults_ = false;
   publishing_ = false;
+  lean(0);
   store_.set_disk_full(false);
   const Moment begin = heap_.now();
   run_until(begin + Millis{3'600'000}, [this] { return partition_ != nullptr; });

@@ -3,8 +3,8 @@
 
 namespace hk::sim {
 
-void Simulation::send(const core::StartAttempt& start, store::BatchSeq batch) {
-  check_left(batch, name_of(start.id.seq));
+void Simulation::send(const core::StartAttempt& start, const Pending& of) {
+  check_left(of.batch, name_of(start.id.seq));
   trace_.add(heap_.now(), "sent: message, epoch, attempt", start.id.seq.value(), start.fence.epoch,
              start.fence.attempt);
   digest(core::to_text(start.id));
@@ -17,6 +17,10 @@ void Simulation::send(const core::StartAttempt& start, store::BatchSeq batch) {
   require(start.fence > wire.last, "I7 fences rise",
           name_of(start.id.seq) + " was sent with a fence that is not higher");
   wire.last = start.fence;
+  require(wire.life != life_ || wire.open_until <= of.ran_at, "one attempt at a time",
+          name_of(start.id.seq) + " was started again while its attempt could still succeed");
+  wire.life = life_;
+  wire.open_until = of.ran_at + start.message->timeout;
   require(
       wire.count <= start.message->retry.retries_max + 1 + outcome_.crashes - wire.crashes_before,
       "I8 attempts", name_of(start.id.seq) + " was sent too often");
@@ -33,7 +37,7 @@ void Simulation::send(const core::StartAttempt& start, store::BatchSeq batch) {
 void Simulation::receive(const core::StartAttempt& start, const HostConfig& host) {
   const Millis timeout = start.message->timeout;
   const Millis quick = up_to(std::min(timeout, Millis{40}));
-  const Millis lease = timeout + config_.limits.lease_grace;
+  const Millis lease = timeout + timeout / 10 + config_.limits.lease_grace;
   if (!faults_) {
     if (!host.always_bad) {
       report(start, true, false, std::nullopt, quick);
@@ -92,6 +96,10 @@ void Simulation::report(const core::StartAttempt& start, bool delivered, bool gi
   heap_.after(after, [this, op = std::move(op), life = life_] {
     // The server that sent it is gone; its successor must not take the outcome for its own.
     if (life == life_ || chance(config_.late_outcomes)) {
+      Wire& wire = wire_[{op.id.seq, op.id.nonce}];
+      if (life == life_ && wire.last == op.fence) {
+        wire.open_until = Moment{};
+      }
       submit(op);
       if (chance(20)) {
         submit(op);  // twice: only one may count

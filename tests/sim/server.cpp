@@ -93,8 +93,8 @@ void Simulation::run_batch() {
     check_reply(ops[i], written->replies[i], expected[i]);
   }
   model_.check_effects(decoded, written->effects);
-  model_.check_hand_outs(written->effects,
-                         10 * config_.sync_max + 2 * config_.cpu_max + Millis{10});
+  model_.check_hand_outs(written->effects, 10 * config_.sync_max + 2 * config_.cpu_max +
+                                               2 * config_.pause_max + Millis{10});
   check_fairness(written->effects);
   check_bounds();
   busy_until_ = heap_.now() + up_to(config_.cpu_max);
@@ -104,7 +104,11 @@ void Simulation::run_batch() {
     model_.check_nobody_waits_in_vain(time);
   }
 
-  Pending pending{written->batch, time, std::move(ops), std::move(written->replies),
+  Pending pending{written->batch,
+                  time,
+                  heap_.now(),
+                  std::move(ops),
+                  std::move(written->replies),
                   std::move(written->effects)};
   if (under_way_ && options_.plants.effects_before_durable) {
     for (const core::Effect& effect : std::exchange(pending.effects, {})) {
@@ -182,7 +186,7 @@ void Simulation::finish_sync(std::uint64_t life) {
 
 void Simulation::run_effect(const core::Effect& effect, const Pending& of) {
   if (const auto* start = std::get_if<core::StartAttempt>(&effect)) {
-    send(*start, of.batch);
+    send(*start, of);
   } else if (const auto* out = std::get_if<core::HandOut>(&effect)) {
     hand_over(*out, of);
   }

@@ -74,6 +74,7 @@ class Simulation {
   struct Pending {
     store::BatchSeq batch = 0;
     Moment time{};
+    Moment ran_at{};  ///< by the simulator's clock, which attempts are timed by
     std::vector<Op> ops{};
     std::vector<core::Reply> replies{};
     std::vector<core::Effect> effects{};
@@ -84,6 +85,9 @@ class Simulation {
     std::uint32_t count = 0;
     std::uint64_t crashes_before = 0;
     bool delivered = false;
+    /// Of the last attempt: until then its outcome may still come, by the simulator's clock.
+    Moment open_until{};
+    std::uint64_t life = 0;  ///< of the server that made it
   };
 
   // server.cpp
@@ -95,13 +99,18 @@ class Simulation {
   void run_effect(const core::Effect& effect, const Pending& of);
   void submit(Op op);
   void wake_at(Moment at);
-  [[nodiscard]] Moment partition_now() const { return heap_.now() + clock_offset_; }
+  [[nodiscard]] Moment partition_now() const {
+    return heap_.now() + clock_offset_ + (heap_.now() - leaning_since_) * clock_lean_ / 1000;
+  }
 
   // crash.cpp
   void die(const char* why, bool power_cut);
   void start_server();
   void plan_full_disk();
   void plan_faults();
+  void plan_leaning();
+  void lean(std::int64_t permille);
+  void plan_pauses();
   void check_survival(store::BatchSeq survivor);
 
   // clients.cpp
@@ -147,7 +156,7 @@ class Simulation {
   void resolve_all(const Named& queue);
 
   // receivers.cpp
-  void send(const core::StartAttempt& start, store::BatchSeq batch);
+  void send(const core::StartAttempt& start, const Pending& of);
   void receive(const core::StartAttempt& start, const HostConfig& host);
   void report(const core::StartAttempt& start, bool delivered, bool give_up,
               std::optional<Millis> retry_after, Millis after);
@@ -191,6 +200,8 @@ class Simulation {
   Moment busy_until_{};
   Moment wake_planned_{never};
   Millis clock_offset_{0};
+  std::int64_t clock_lean_ = 0;  ///< permille
+  Moment leaning_since_{};
 
   bool under_way_ = false;
   bool faults_ = true;

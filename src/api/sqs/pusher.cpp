@@ -101,7 +101,8 @@ void Pusher::fill(const Key& key, Subscription& subscription) {
   command.max = subscription.fifo
                     ? 1
                     : std::min(subscription.parallelism - subscription.in_flight, receive_max);
-  command.visibility = subscription.timeout + lease_grace;
+  // The tenth: by so much partition time may run faster than the sender's clock.
+  command.visibility = subscription.timeout + subscription.timeout / 10 + lease_grace;
   command.wait = receive_wait;
   subscription.receiver = batcher_.receive(
       std::move(command),

@@ -111,7 +111,7 @@ TEST_F(PusherTest, AsksForWhatMayBeOnTheWire) {
   ASSERT_EQ(receives.size(), 2U);
   EXPECT_EQ(receives[0].queue, "q");
   EXPECT_EQ(receives[0].max, 3U);
-  EXPECT_EQ(receives[0].visibility, Millis{65'000});
+  EXPECT_EQ(receives[0].visibility, Millis{71'000});
   EXPECT_EQ(receives[1].max, 1U);
 
   hand_out(receives[0].receiver, {handed(1), handed(2)});

@@ -197,7 +197,7 @@ TEST(Callback, ComesForEveryEndOfAnAttempt) {
       }
 
       if (row.lease_runs_out) {
-        rig.pass(Millis{1000} + rig.limits.lease_grace);
+        rig.pass(Millis{1100} + rig.limits.lease_grace);
         rig.run();
       } else {
         CompleteAttempt report = Rig::outcome(ran.starts.at(0), row.delivered);

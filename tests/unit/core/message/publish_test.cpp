@@ -46,7 +46,7 @@ TEST(Publish, StoresAndStartsInOneBatch) {
   ASSERT_EQ(ran.starts.size(), 1U);
   EXPECT_EQ(ran.starts[0].id, id);
   EXPECT_EQ(ran.starts[0].fence, (Fence{1, 1}));
-  EXPECT_EQ(ran.starts[0].lease_until, rig.now + Millis{1000} + rig.limits.lease_grace);
+  EXPECT_EQ(ran.starts[0].lease_until, rig.now + Millis{1100} + rig.limits.lease_grace);
   EXPECT_TRUE(rig.reader.lanes.empty());  // delivered at once, it never needs an index entry
   EXPECT_EQ(rig.counts().pending, 1U);
 }

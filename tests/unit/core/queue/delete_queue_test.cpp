@@ -91,7 +91,7 @@ TEST(QueueLag, CountsWhatIsNotFinishedAtEveryStep) {
        [&] {
          rig.pass(Millis{100});
          rig.run();
-         rig.pass(Millis{1000} + rig.limits.lease_grace);
+         rig.pass(Millis{1100} + rig.limits.lease_grace);
          rig.run();
        }},
       {"another restart", 4, [&] { rig.restart(); }},
@@ -150,7 +150,7 @@ TEST(DeleteQueue, CancelsMessagesInEveryState) {
   EXPECT_TRUE(rig.reader.queue_records.at(q).deleted);
   EXPECT_TRUE(rig.run(Rig::outcome(ran.starts.at(1), false)).starts.empty());
   EXPECT_EQ(status_of(rig, 2), Status::canceled);
-  rig.pass(Millis{1000} + rig.limits.lease_grace);
+  rig.pass(Millis{1100} + rig.limits.lease_grace);
   rig.run();  // nobody reports of 10 and 11
   EXPECT_EQ(status_of(rig, 10), Status::canceled);
   EXPECT_FALSE(rig.reader.queue_records.contains(q));
