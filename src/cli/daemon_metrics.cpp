@@ -68,6 +68,12 @@ void Daemon::register_metrics() {
         const Moment now = clock_.now();
         return oldest >= now ? 0.0 : std::chrono::duration<double>(now - oldest).count();
       });
+  metrics_.gauge("hikyaku_clock_offset_seconds",
+                 "By how much the wall clock is ahead of partition time (behind it: negative).",
+                 [this] {
+                   const Moment wall = engine::read_system_clocks().wall;
+                   return std::chrono::duration<double>(wall - clock_.now()).count();
+                 });
   metrics_.gauge("hikyaku_attempts_in_flight", "Delivery attempts on the wire.",
                  [this] { return static_cast<double>(engine_->stats().in_flight); });
   metrics_.gauge("hikyaku_messages_in_memory", "Messages held in memory (windows and leases).",
