@@ -36,7 +36,8 @@ class Resolver {
 };
 
 struct ResolverOptions {
-  std::size_t threads = 8;
+  /// A name that hangs holds one for seconds: so many may hang before others wait for them.
+  std::size_t threads = 32;
   std::chrono::milliseconds timeout{2'000};
   std::chrono::milliseconds remember{5'000};
   std::size_t names_remembered_max = 4'096;
