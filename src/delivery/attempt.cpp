@@ -91,7 +91,7 @@ void Attempt::connect() {
   connection_->pool_key = pool_key(start_.tenant, url_, address);
   ++means_.connections_opened;
   set_deadline(std::min(last_, Clock::now() + means_.options.connect_timeout));
-  connection_->open(url_, address, means_.tls, *this);
+  connection_->open(url_, address, means_.tls, means_.options.silent_max, *this);
 }
 
 void Attempt::on_open() {

@@ -1,7 +1,10 @@
 #include "delivery/connection.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/write.hpp>
@@ -27,12 +30,30 @@ asio::ip::tcp::endpoint endpoint_of(const Address& address, std::uint16_t port) 
   return {asio::ip::address_v4(bytes), port};
 }
 
+/// Who has vanished says no goodbye: a machine that is off, a router that forgot the connection. An
+/// attempt may have hours, so the kernel asks. What stays unacknowledged ends the connection, too;
+/// a receiver that reads nothing of its request for so long cannot have acted on it.
+void watch_peer(int socket, std::chrono::milliseconds silent_max) {
+  const auto seconds = [](std::chrono::milliseconds time) {
+    return std::max(1, static_cast<int>(std::chrono::ceil<std::chrono::seconds>(time).count()));
+  };
+  const int on = 1;
+  const int idle = seconds(silent_max / 2);
+  const int between = seconds(silent_max / 6);
+  const auto unacknowledged = static_cast<unsigned>(silent_max.count());
+  ::setsockopt(socket, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+  ::setsockopt(socket, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
+  ::setsockopt(socket, IPPROTO_TCP, TCP_KEEPINTVL, &between, sizeof between);
+  ::setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &unacknowledged, sizeof unacknowledged);
+}
+
 }  // namespace
 
 Connection::Connection(asio::io_context& io, const ResponseLimits& limits)
     : socket_(io.get_executor()), reader_(limits) {}
 
-void Connection::open(const Url& url, const Address& judged, TlsClient& tls, ConnectionUser& user) {
+void Connection::open(const Url& url, const Address& judged, TlsClient& tls,
+                      std::chrono::milliseconds silent_max, ConnectionUser& user) {
   user_ = &user;
   pinned_ = endpoint_of(judged, url.port);
   tls_ = url.scheme == Scheme::https ? &tls : nullptr;
@@ -49,6 +70,7 @@ void Connection::open(const Url& url, const Address& judged, TlsClient& tls, Con
     return;
   }
   socket_.set_option(asio::ip::tcp::no_delay(true), error);
+  watch_peer(socket_.native_handle(), silent_max);
   socket_.async_connect(pinned_,
                         [self = ConnectionPtr(this), host = url.host, kind = url.kind](
                             const ErrorCode& result) { self->on_connected(result, host, kind); });
@@ -163,7 +185,9 @@ void Connection::on_written(const ErrorCode& error) {
     writing_ = false;
   }
   // After an error `writing_` stays: the connection is never used again. What the peer may have
-  // said before it stopped listening is still read, and the reading side tells the end.
+  // said before it stopped listening is still read, and the reading side tells the end. The kernel
+  // tells a reason once: to the reading side it may only say that this is the end.
+  write_error_ = error;
 }
 
 void Connection::read() {
@@ -195,7 +219,12 @@ void Connection::on_read(const ErrorCode& error, std::size_t bytes) {
   if (!error) {
     progress(reader_.commit(bytes));
   } else if (error == asio::error::eof) {
-    progress(reader_.end());
+    const ResponseReader::Progress ended = reader_.end();
+    if (ended == ResponseReader::Progress::malformed && write_error_) {
+      fault(Fault::broken, "connection broken: " + write_error_.message());
+    } else {
+      progress(ended);
+    }
   } else {
     fault(Fault::broken, "connection broken: " + error.message());
   }

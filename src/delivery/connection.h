@@ -60,7 +60,9 @@ class Connection final
   ~Connection() = default;
 
   /// Connects and, for https, shakes hands; then on_open() or on_fault(not_connected | not_pinned).
-  void open(const Url& url, const Address& judged, TlsClient& tls, ConnectionUser& user);
+  /// `silent_max`: a peer that acknowledges nothing for so long has vanished.
+  void open(const Url& url, const Address& judged, TlsClient& tls,
+            std::chrono::milliseconds silent_max, ConnectionUser& user);
 
   /// Sends out_buffer() and then `tail` (kept alive by `owner`); then on_response() or
   /// on_fault(broken). `no_body`, `keep_all`: of the answer (ResponseReader::begin). REQUIRES:
@@ -109,6 +111,7 @@ class Connection final
   std::shared_ptr<const void> tail_owner_;  ///< the message: a write may outlive the attempt
   bool requested_ = false;                  ///< a request is under way
   bool writing_ = false;
+  ErrorCode write_error_;
   bool closed_ = false;
 };
 

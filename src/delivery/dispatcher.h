@@ -44,6 +44,8 @@ struct DispatcherOptions {
   std::chrono::milliseconds idle_age_max{60'000};
   std::chrono::milliseconds connect_timeout{10'000};  ///< to one address, TLS included
   std::chrono::milliseconds timeout_default{30'000};  ///< for a message without one
+  /// A peer that acknowledges nothing for so long has vanished.
+  std::chrono::milliseconds silent_max{60'000};
   bool record_spans = true;  ///< false: no exporter is set, so do not build them
 };
 

@@ -29,7 +29,8 @@ void add_extension(X509* certificate, X509* issuer, int nid, const std::string& 
 
 }  // namespace
 
-Identity make_identity(const std::string& names, const Identity* issuer, int days, bool authority) {
+Identity make_identity(const std::string& names, const Identity* issuer, int days, bool authority,
+                       int from) {
   Identity identity;
   identity.key.reset(EVP_EC_gen("P-256"));
   identity.certificate.reset(X509_new());
@@ -39,7 +40,7 @@ Identity make_identity(const std::string& names, const Identity* issuer, int day
   X509_set_version(certificate, 2);
   ASN1_INTEGER_set(X509_get_serialNumber(certificate), serial.fetch_add(1));
   constexpr long day = 86'400;
-  X509_gmtime_adj(X509_getm_notBefore(certificate), -400 * day);
+  X509_gmtime_adj(X509_getm_notBefore(certificate), from * day);
   X509_gmtime_adj(X509_getm_notAfter(certificate), days * day);
   X509_set_pubkey(certificate, identity.key.get());
   const std::string common_name = authority ? "Test authority" : "Test receiver";
@@ -71,7 +72,16 @@ CaFile::CaFile(const Identity& authority) {
 CaFile::~CaFile() { ::unlink(path_.c_str()); }
 
 TlsReceiver::TlsReceiver(const Identity& identity, int max_version)
-    : context_(SSL_CTX_new(TLS_server_method())), receiver_([this](Socket& s) { serve(s); }) {
+    : TlsReceiver(identity, max_version, nullptr) {}
+
+void TlsReceiver::demand_client_certificate() {
+  SSL_CTX_set_verify(context_.get(), SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
+}
+
+TlsReceiver::TlsReceiver(const Identity& identity, int max_version, Answer answer)
+    : context_(SSL_CTX_new(TLS_server_method())),
+      answer_(std::move(answer)),
+      receiver_([this](Socket& s) { serve(s); }) {
   // OpenSSL writes to the socket with write(2): a client that has gone must not end the tests.
   std::signal(SIGPIPE, SIG_IGN);
   SSL_CTX_set_max_proto_version(context_.get(), max_version);
@@ -112,6 +122,10 @@ void TlsReceiver::serve(Socket& socket) {
     }
     received.erase(0, head + 4 + length);
     requests_.fetch_add(1);
+    if (answer_) {
+      answer_(ssl.get(), socket);
+      return;
+    }
     const std::string answer = ok_answer("secure");
     SSL_write(ssl.get(), answer.data(), static_cast<int>(answer.size()));
   }

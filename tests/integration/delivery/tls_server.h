@@ -25,8 +25,9 @@ struct Identity {
 };
 
 /// `names`: a subjectAltName value ("DNS:a,IP:127.0.0.1"). `issuer` null: signed by itself. `days`:
-/// until it expires; negative = that long ago.
-Identity make_identity(const std::string& names, const Identity* issuer, int days, bool authority);
+/// until it expires; negative = that long ago. `from`: the day it becomes valid.
+Identity make_identity(const std::string& names, const Identity* issuer, int days, bool authority,
+                       int from = -400);
 
 /// A file that goes away with the object.
 class CaFile {
@@ -42,7 +43,14 @@ class CaFile {
 /// Answers every request with 200 over TLS; counts the requests that got through.
 class TlsReceiver {
  public:
+  /// What becomes of the connection of a request that was read.
+  using Answer = std::function<void(SSL*, Socket&)>;
+
   explicit TlsReceiver(const Identity& identity, int max_version = TLS1_3_VERSION);
+  /// One request per connection, which `answer` answers in its own way.
+  TlsReceiver(const Identity& identity, int max_version, Answer answer);
+  /// From now on clients must show a certificate. Before the first connection only.
+  void demand_client_certificate();
   [[nodiscard]] std::string url(std::string_view host = "127.0.0.1") const;
   [[nodiscard]] int requests() const { return requests_.load(); }
   [[nodiscard]] int connections() const { return receiver_.connections(); }
@@ -51,6 +59,7 @@ class TlsReceiver {
  private:
   void serve(Socket& socket);
   Owned<SSL_CTX> context_;
+  Answer answer_;
   std::atomic<int> requests_{0};
   std::mutex mutex_;
   std::string last_name_;

@@ -61,6 +61,8 @@ TEST(Tls, SendsNothingToAReceiverItCannotVerify) {
   Row rows[] = {
       {"expired", make_identity("IP:127.0.0.1", &authority, -1, false), TLS1_3_VERSION,
        "TLS: the certificate was not accepted: certificate has expired"},
+      {"not yet valid", make_identity("IP:127.0.0.1", &authority, 30, false, 2), TLS1_3_VERSION,
+       "TLS: the certificate was not accepted: certificate is not yet valid"},
       {"another address", make_identity("IP:127.0.0.2", &authority, 30, false), TLS1_3_VERSION,
        "TLS: the certificate was not accepted: IP address mismatch"},
       {"a name only", make_identity("DNS:localhost", &authority, 30, false), TLS1_3_VERSION,
@@ -72,6 +74,7 @@ TEST(Tls, SendsNothingToAReceiverItCannotVerify) {
       {"unknown authority", make_identity("IP:127.0.0.1", &stranger, 30, false), TLS1_3_VERSION,
        "TLS: the certificate was not accepted: "},
       {"TLS 1.1", make_identity("IP:127.0.0.1", &authority, 30, false), TLS1_1_VERSION, "TLS: "},
+      {"TLS 1.0", make_identity("IP:127.0.0.1", &authority, 30, false), TLS1_VERSION, "TLS: "},
   };
   World world(trusting(file));
   for (Row& row : rows) {
@@ -131,6 +134,92 @@ TEST(Tls, APeerThatDoesNotSpeakItIsANetworkError) {
 
   EXPECT_FALSE(report.delivered);
   EXPECT_TRUE(report.attempt.error.starts_with("TLS: ")) << report.attempt.error;
+}
+
+TEST(Tls, AReceiverThatWantsACertificateOfOursGetsNothing) {
+  const Identity authority = make_identity("", nullptr, 30, true);
+  const CaFile file(authority);
+  const Identity good = make_identity("IP:127.0.0.1", &authority, 30, false);
+  World world(trusting(file));
+  for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
+    SCOPED_TRACE(version);
+    TlsReceiver receiver(good, version);
+    receiver.demand_client_certificate();
+
+    const auto report = world.deliver(receiver.url());
+
+    // In TLS 1.3 our side is ready before the receiver has looked at what it got.
+    EXPECT_FALSE(report.delivered);
+    EXPECT_TRUE(report.attempt.error.starts_with(version == TLS1_2_VERSION ? "TLS: "
+                                                                           : "connection broken:"))
+        << report.attempt.error;
+    EXPECT_EQ(receiver.requests(), 0);
+  }
+}
+
+TEST(Tls, EveryEndOfAConnectionGivesItsOutcome) {
+  const Identity authority = make_identity("", nullptr, 30, true);
+  const CaFile file(authority);
+  const Identity good = make_identity("IP:127.0.0.1", &authority, 30, false);
+  const auto say = [](SSL* ssl, std::string_view text) {
+    (void)SSL_write(ssl, text.data(), static_cast<int>(text.size()));
+  };
+  struct Row {
+    const char* name;
+    int version;
+    TlsReceiver::Answer answer;
+    bool delivered;
+    const char* error;
+  };
+  const Row rows[] = {
+      {"a body that ends with a proper close", TLS1_3_VERSION,
+       [&](SSL* ssl, Socket&) {
+         say(ssl, "HTTP/1.1 200 OK\r\n\r\nall of it");
+         SSL_shutdown(ssl);
+       },
+       true, ""},
+      {"a body that is cut off by somebody between us", TLS1_3_VERSION,
+       [&](SSL* ssl, Socket&) { say(ssl, "HTTP/1.1 200 OK\r\n\r\nhalf"); }, false,
+       "connection broken: "},
+      {"an alert in the middle of the header", TLS1_2_VERSION,
+       [&](SSL* ssl, Socket& socket) {
+         say(ssl, "HTTP/1.1 200 OK\r\nA");
+         socket.write(std::string_view("\x15\x03\x03\x00\x02\x02\x28", 7));
+         (void)socket.wait_for_close();
+       },
+       false, "connection broken: "},
+      {"plain text in the middle of the body", TLS1_3_VERSION,
+       [&](SSL* ssl, Socket& socket) {
+         say(ssl, "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf");
+         socket.write("of it, unencrypted");
+         (void)socket.wait_for_close();
+       },
+       false, "connection broken: "},
+      {"it wants to negotiate again and again, which is ignored", TLS1_2_VERSION,
+       [&](SSL* ssl, Socket&) {
+         for (int i = 0; i < 50; ++i) {
+           SSL_renegotiate(ssl);
+           SSL_do_handshake(ssl);
+         }
+         say(ssl, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+       },
+       true, ""},
+      {"silence after the handshake", TLS1_3_VERSION,
+       [](SSL*, Socket& socket) { (void)socket.wait_for_close(); }, false, "timeout: "},
+  };
+  World world(trusting(file));
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.name);
+    TlsReceiver receiver(good, row.version, row.answer);
+
+    const auto report = world.deliver(attempt_to(receiver.url(), "{}", 1500ms));
+
+    EXPECT_EQ(report.delivered, row.delivered) << report.attempt.error;
+    EXPECT_TRUE(report.attempt.error.starts_with(row.error)) << report.attempt.error;
+    EXPECT_EQ(receiver.connections(), 1);
+  }
+  world.on_io_thread([] {});
+  EXPECT_EQ(world.dispatcher->idle_connections(), 0U);
 }
 
 }  // namespace
