@@ -125,8 +125,9 @@ def _unbase64(text):
     return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
 
 
-def verify_signature(token, key, url, body):
-    """Checks a delivery's JWT as a receiver would, and returns its claims."""
+def verify_signature(token, key, url, body, now=None):
+    """Checks a delivery's JWT as a receiver would whose clock says `now`, and returns its claims."""
+    now = time.time() if now is None else now
     head, payload, mac = token.split(".")
     expected = hmac.new(key.encode(), f"{head}.{payload}".encode(), hashlib.sha256).digest()
     assert hmac.compare_digest(expected, _unbase64(mac)), "signature does not match the key"
@@ -137,17 +138,18 @@ def verify_signature(token, key, url, body):
     assert claims["sub"] == url, claims
     assert _unbase64(claims["body"].rstrip("=")) == hashlib.sha256(body).digest(), "body digest differs"
     assert claims["exp"] == claims["iat"] + 300 and claims["nbf"] <= claims["iat"], claims
-    assert claims["iat"] <= time.time() < claims["exp"], claims
+    assert claims["iat"] <= now < claims["exp"], claims
     assert claims["jti"].startswith("jwt_"), claims
     return claims
 
 
-def sign_aws(key_id, secret, host, target, body, region="us-east-1", service="sqs"):
-    """The headers of a POST to / as a client of AWS signs it (Signature Version 4). No target: a form of the Query protocol."""
+def sign_aws(key_id, secret, host, target, body, region="us-east-1", service="sqs", at=None):
+    """The headers of a POST to / as a client of AWS signs it (Signature Version 4). No target: a form of the Query protocol.
+    at: what the client's clock says."""
     def mac(key, text):
         return hmac.new(key, text.encode(), hashlib.sha256).digest()
 
-    now = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+    now = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(at))
     scope = f"{now[:8]}/{region}/{service}/aws4_request"
     fields = {"host": host, "x-amz-date": now} | ({"x-amz-target": target} if target else {})
     names = ";".join(fields)  # in order already
@@ -469,10 +471,14 @@ class Server:
                 values[name] = float(value)
         return values
 
+    def now(self):
+        """What the clients' clocks say, in seconds."""
+        return time.time()
+
     def sqs(self, action, key=("test", "test"), **members):
         """A call of SQS as its clients make it; --dev knows that key."""
         body = json.dumps(members).encode()
-        fields = sign_aws(*key, f"127.0.0.1:{self.port}", f"AmazonSQS.{action}", body)
+        fields = sign_aws(*key, f"127.0.0.1:{self.port}", f"AmazonSQS.{action}", body, at=self.now())
         host = fields.pop("host")  # the client below writes it by itself
         assert host == f"127.0.0.1:{self.port}"
         return self.request("POST", "/", body, fields, token=None)

@@ -114,6 +114,18 @@ class Retries(Case):
                 error = self.server.events(message_id)[2]
                 self.assertTrue(error["error"], error)
 
+    def test_a_callback_to_one_who_misbehaves_is_tried_again_and_the_message_is_not(self):
+        path, url = self.hook(200)
+        told = path + "/told"
+        self.receiver.script(told, Answer(action="garbage"), Answer(action="reset"), Answer(action="close"), 307, 200)
+        message_id = self.server.publish_id(url, b"x", Upstash_Callback=self.receiver.url(told), Upstash_Callback_Retries=9,
+                                            Upstash_Callback_Retry_Delay="50")
+        callbacks = self.receiver.wait(told, 5)
+        self.assertEqual(len({one.message_id for one in callbacks}), 1)
+        self.server.wait_job(callbacks[0].message_id, "SUCCEEDED")
+        self.server.wait_states(message_id, "CREATED", "ACTIVE", "DELIVERED")
+        self.assertEqual(len(self.receiver.at(path)), 1)
+
     def test_a_refused_connection_fails_with_its_reason(self):
         message_id = self.server.publish_id("http://127.0.0.1:1/nobody", b"x", Upstash_Retries=0)
         self.server.wait_states(message_id, *FAILED_AT_ONCE)
