@@ -6,6 +6,8 @@
 ///   floor --port 0 --receiver      a destination: counts requests and message ids, answers 200
 ///   floor --port 0 --hang          a destination that takes requests and never answers
 ///
+/// With --hosts N it listens on N further addresses, see first_host in wire.h.
+///
 /// Prints "listening PORT" when it is. A receiver answers GET /stats and GET /latencies with what
 /// it has seen since its start or the last GET /reset.
 #include <sys/epoll.h>
@@ -101,24 +103,20 @@ struct Connection {
   std::string in{};
   std::string out{};
   bool wants_write = false;
+  bool listens = false;
 };
 
 class Loop {
  public:
-  Loop(std::uint16_t port, Mode mode) : mode_(mode), epoll_(epoll_create1(EPOLL_CLOEXEC)) {
-    listener_ = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    const int one = 1;
-    setsockopt(listener_, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
-    sockaddr_in address = loopback(port);
-    socklen_t size = sizeof address;
-    if (bind(listener_, reinterpret_cast<sockaddr*>(&address), size) != 0 ||
-        listen(listener_, 4096) != 0 ||
-        getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size) != 0) {
-      die("cannot listen on 127.0.0.1:" + std::to_string(port) + ": " + std::strerror(errno));
+  Loop(std::uint16_t port, std::uint64_t hosts, Mode mode)
+      : mode_(mode), epoll_(epoll_create1(EPOLL_CLOEXEC)) {
+    const std::uint16_t taken = listen_on("127.0.0.1", port);
+    std::string host(first_host);
+    for (std::uint64_t i = 0; i < hosts; ++i) {
+      write_host(host.data(), i);
+      listen_on(host, taken);
     }
-    epoll_event event{.events = EPOLLIN, .data = {.ptr = nullptr}};
-    epoll_ctl(epoll_, EPOLL_CTL_ADD, listener_, &event);
-    std::printf("listening %u\n", static_cast<unsigned>(ntohs(address.sin_port)));
+    std::printf("listening %u\n", static_cast<unsigned>(taken));
     std::fflush(stdout);
   }
 
@@ -127,26 +125,47 @@ class Loop {
     for (;;) {
       const int count = epoll_wait(epoll_, events, 512, -1);
       for (int i = 0; i < count; ++i) {
-        if (events[i].data.ptr == nullptr) {
-          accept_all();
+        Connection& connection = *static_cast<Connection*>(events[i].data.ptr);
+        if (connection.listens) {
+          accept_all(connection.fd);
         } else {
-          serve(*static_cast<Connection*>(events[i].data.ptr));
+          serve(connection);
         }
       }
     }
   }
 
  private:
-  void accept_all() {
+  /// The port, which is chosen here if it is 0.
+  std::uint16_t listen_on(const std::string& host, std::uint16_t port) {
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    const int one = 1;
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+    sockaddr_in address = loopback(port);
+    inet_pton(AF_INET, host.c_str(), &address.sin_addr);
+    socklen_t size = sizeof address;
+    if (bind(fd, reinterpret_cast<sockaddr*>(&address), size) != 0 || listen(fd, 4096) != 0 ||
+        getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0) {
+      die("cannot listen on " + host + ":" + std::to_string(port) + ": " + std::strerror(errno));
+    }
+    watch(std::make_unique<Connection>(Connection{.fd = fd, .listens = true}));
+    return ntohs(address.sin_port);
+  }
+
+  void watch(std::unique_ptr<Connection> connection) {
+    const int fd = connection->fd;
+    epoll_event event{.events = EPOLLIN, .data = {.ptr = connection.release()}};
+    epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event);
+  }
+
+  void accept_all(int listener) {
     for (;;) {
-      const int fd = accept4(listener_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+      const int fd = accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
       if (fd < 0) {
         return;
       }
       no_delay(fd);
-      auto connection = std::make_unique<Connection>(Connection{.fd = fd});
-      epoll_event event{.events = EPOLLIN, .data = {.ptr = connection.release()}};
-      epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event);
+      watch(std::make_unique<Connection>(Connection{.fd = fd}));
     }
   }
 
@@ -211,7 +230,6 @@ class Loop {
 
   const Mode mode_;
   const int epoll_;
-  int listener_ = -1;
   Arrivals arrivals_;
   // As long as a real publish answer, so that both cost the client the same.
   const std::string created_ =
@@ -227,18 +245,21 @@ int main(int argc, char** argv) {
   using namespace hk::bench;
   std::signal(SIGPIPE, SIG_IGN);
   std::uint16_t port = 0;
+  std::uint64_t hosts = 0;
   Mode mode = Mode::floor;
   for (int i = 1; i < argc; ++i) {
     const std::string_view flag = argv[i];
     if (flag == "--port" && i + 1 < argc) {
       port = static_cast<std::uint16_t>(to_number(argv[++i], flag));
+    } else if (flag == "--hosts" && i + 1 < argc) {
+      hosts = std::min(hosts_max, static_cast<std::uint64_t>(to_number(argv[++i], flag)));
     } else if (flag == "--receiver") {
       mode = Mode::receiver;
     } else if (flag == "--hang") {
       mode = Mode::hang;
     } else {
-      die("usage: floor [--port N] [--receiver | --hang]");
+      die("usage: floor [--port N] [--hosts N] [--receiver | --hang]");
     }
   }
-  Loop(port, mode).run();
+  Loop(port, hosts, mode).run();
 }

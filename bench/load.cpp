@@ -7,7 +7,11 @@
 /// an open loop: request i is meant for start + i/R and its latency counts from then, whether or
 /// not a connection was free (no coordinated omission). Every body is unique (see write_stamp), or
 /// all are the content of --body-file. With --flow-keys N request i carries flow-control key i mod
-/// N.
+/// N; with --tokens FILE the token in line i mod their number; with --hosts N the host
+/// 127.1.100.100 in the URL's path becomes the one with number i mod N (see wire.h).
+///
+/// 429 and 503 count as refused. With --back-off 1 a refused connection rests for as long as
+/// Retry-After says. Latencies are those of answers that are good.
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
 
@@ -15,6 +19,7 @@
 #include <deque>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -35,9 +40,28 @@ struct Options {
   std::int64_t rate = 0;  ///< per second; 0 = closed loop
   std::size_t body_bytes = 256;
   std::uint64_t flow_keys = 0;  ///< 0 = none
-  std::string body{};           ///< sent as it is, without a stamp; "" = body_bytes with one
+  std::uint64_t hosts = 0;      ///< 0 = the one in the target
+  std::uint64_t count = 0;      ///< requests at most; 0 = until the time is over
+  bool back_off = false;
+  std::vector<std::string> tokens{};  ///< of one length
+  std::string body{};                 ///< sent as it is, without a stamp; "" = body_bytes with one
   std::vector<std::string> headers{};
 };
+
+std::vector<std::string> read_tokens(const std::string& path) {
+  std::ifstream file(path);
+  std::vector<std::string> tokens;
+  for (std::string line; std::getline(file, line);) {
+    tokens.push_back(line);
+    if (line.empty() || line.size() != tokens.front().size()) {
+      die("load: the lines of " + path + " must be of one length");
+    }
+  }
+  if (tokens.empty()) {
+    die("load: cannot read " + path);
+  }
+  return tokens;
+}
 
 Options parse_options(int argc, char** argv) {
   Options options;
@@ -62,6 +86,14 @@ Options parse_options(int argc, char** argv) {
       options.body_bytes = static_cast<std::size_t>(to_number(value, flag));
     } else if (flag == "--flow-keys") {
       options.flow_keys = static_cast<std::uint64_t>(to_number(value, flag));
+    } else if (flag == "--hosts") {
+      options.hosts = std::min(hosts_max, static_cast<std::uint64_t>(to_number(value, flag)));
+    } else if (flag == "--count") {
+      options.count = static_cast<std::uint64_t>(to_number(value, flag));
+    } else if (flag == "--back-off") {
+      options.back_off = to_number(value, flag) != 0;
+    } else if (flag == "--tokens") {
+      options.tokens = read_tokens(value);
     } else if (flag == "--body-file") {
       std::ifstream file(value, std::ios::binary);
       options.body.assign(std::istreambuf_iterator<char>(file), {});
@@ -88,6 +120,9 @@ Options parse_options(int argc, char** argv) {
   options.port = static_cast<std::uint16_t>(
       to_number(std::string_view(url).substr(prefix.size(), slash - prefix.size()), "--url"));
   options.target = url.substr(slash);
+  if (options.hosts > 0 && options.target.find(first_host) == std::string::npos) {
+    die("load: --hosts wants " + std::string(first_host) + " in the path of --url");
+  }
   return options;
 }
 
@@ -99,6 +134,8 @@ struct Connection {
   std::size_t written = 0;
   std::string in{};
   std::int64_t meant_ns = 0;  ///< when the running request was to be sent
+  std::int64_t sent_ns = 0;
+  bool rests = false;
 };
 
 class Load {
@@ -109,6 +146,14 @@ class Load {
                        " HTTP/1.1\r\nHost: " + options_.authority + "\r\n";
     for (const std::string& header : options_.headers) {
       head += header + "\r\n";
+    }
+    if (options_.hosts > 0) {
+      host_at_ = head.find(first_host);
+    }
+    if (!options_.tokens.empty()) {
+      head += "Authorization: Bearer ";
+      token_at_ = head.size();
+      head += options_.tokens.front() + "\r\n";
     }
     if (options_.flow_keys > 0) {
       head += "Upstash-Flow-Control-Value: parallelism=1000,rate=1000000\r\n";
@@ -140,8 +185,8 @@ class Load {
     // Requests on the wire at the end are waited for: whether they were taken must be known.
     const std::int64_t give_up_ns = until_ns_ + 10'000'000'000;
     epoll_event events[512];
-    while (now_ns() < until_ns_ || (in_flight_ > 0 && now_ns() < give_up_ns)) {
-      const int count = epoll_wait(epoll_, events, 512, 50);
+    while (goes_on(now_ns()) || (in_flight_ > 0 && now_ns() < give_up_ns)) {
+      const int count = epoll_wait(epoll_, events, 512, resting_.empty() ? 50 : 5);
       for (int i = 0; i < count; ++i) {
         if (events[i].data.ptr == nullptr) {
           on_timer();
@@ -149,6 +194,7 @@ class Load {
           on_ready(*static_cast<Connection*>(events[i].data.ptr));
         }
       }
+      end_rests();
     }
     unanswered_ += in_flight_;
   }
@@ -157,16 +203,21 @@ class Load {
     std::printf(
         "{\"requests\":%llu,\"seconds\":%.3f,\"rps\":%.1f,%s,\"errors\":%llu,\"non_2xx\":%llu,"
         "\"sent_total\":%llu,\"ok_total\":%llu,\"created_total\":%llu,\"unanswered\":%llu,\"late\":"
-        "%zu,"
+        "%zu,\"refused\":%llu,\"refused_without_retry_after\":%llu,\"since_sent\":{%s},"
         "\"from_ns\":%lld,\"until_ns\":%lld,\"first_bad_answer\":%d}\n",
         ull(requests_), options_.seconds, static_cast<double>(requests_) / options_.seconds,
         latencies_.json().c_str(), ull(errors_), ull(non_2xx_), ull(sent_), ull(ok_), ull(created_),
-        ull(unanswered_), waiting_.size(), static_cast<long long>(from_ns_),
+        ull(unanswered_), waiting_.size(), ull(refused_), ull(refused_without_retry_after_),
+        since_sent_.json().c_str(), static_cast<long long>(from_ns_),
         static_cast<long long>(until_ns_), first_bad_status_);
   }
 
  private:
   static constexpr int key_digits = 8;
+
+  [[nodiscard]] bool goes_on(std::int64_t now) const {
+    return now < until_ns_ && (options_.count == 0 || sent_ < options_.count);
+  }
 
   static unsigned long long ull(std::uint64_t value) { return value; }
 
@@ -214,7 +265,7 @@ class Load {
     }
     for (std::size_t i = 0; i < connections_.size() && !waiting_.empty(); ++i) {
       next_ = (next_ + 1) % connections_.size();
-      if (!connections_[next_].busy) {
+      if (!connections_[next_].busy && !connections_[next_].rests) {
         send_waiting(connections_[next_]);
       }
     }
@@ -232,11 +283,19 @@ class Load {
     if (options_.flow_keys > 0) {
       write_digits(connection.request.data() + key_end_, sent_ % options_.flow_keys, key_digits);
     }
+    if (options_.hosts > 0) {
+      write_host(connection.request.data() + host_at_, sent_ % options_.hosts);
+    }
+    if (!options_.tokens.empty()) {
+      connection.request.replace(token_at_, options_.tokens.front().size(),
+                                 options_.tokens[sent_ % options_.tokens.size()]);
+    }
     if (options_.body.empty()) {
       write_stamp(connection.request.data() + stamp_at_, sent_, meant_ns);
     }
     ++sent_;
     connection.meant_ns = meant_ns;
+    connection.sent_ns = now_ns();
     connection.busy = true;
     connection.written = 0;
     ++in_flight_;
@@ -301,11 +360,37 @@ class Load {
     const std::int64_t counts_at = options_.rate > 0 ? connection.meant_ns : now;
     if (counts_at >= from_ns_ && counts_at < until_ns_) {
       ++requests_;
-      non_2xx_ += good ? 0 : 1;
-      latencies_.add(now - connection.meant_ns);
+      if (good) {
+        latencies_.add(now - connection.meant_ns);
+        since_sent_.add(now - connection.sent_ns);
+      } else {
+        ++non_2xx_;
+        refused_ += status == 429 || status == 503 ? 1 : 0;
+      }
+    }
+    if (status == 429 || status == 503) {
+      note_refusal(connection, response, now);
     }
     connection.busy = false;
     --in_flight_;
+  }
+
+  void note_refusal(Connection& connection, const Frame& response, std::int64_t now) {
+    const auto after = field(response.head, "retry-after");
+    refused_without_retry_after_ += after ? 0 : 1;
+    if (after && options_.back_off) {
+      connection.rests = true;
+      resting_.emplace(now + to_number(*after, "Retry-After") * 1'000'000'000, &connection);
+    }
+  }
+
+  void end_rests() {
+    for (const std::int64_t now = now_ns(); !resting_.empty() && resting_.begin()->first <= now;) {
+      Connection& connection = *resting_.begin()->second;
+      resting_.erase(resting_.begin());
+      connection.rests = false;
+      go_on(connection);
+    }
   }
 
   void on_broken(Connection& connection) {
@@ -325,11 +410,14 @@ class Load {
   }
 
   void go_on(Connection& connection) {
+    if (connection.rests || connection.busy) {
+      return;
+    }
     if (options_.rate > 0) {
       if (!waiting_.empty()) {
         send_waiting(connection);
       }
-    } else if (const std::int64_t now = now_ns(); now < until_ns_) {
+    } else if (const std::int64_t now = now_ns(); goes_on(now)) {
       send_next(connection, now);
     }
   }
@@ -338,10 +426,13 @@ class Load {
   const int epoll_;
   int timer_ = -1;
   std::size_t stamp_at_ = 0;
+  std::size_t host_at_ = 0;
+  std::size_t token_at_ = 0;
   std::size_t key_end_ = 0;  ///< behind the digits of the flow-control key
   std::vector<Connection> connections_;
   std::size_t next_ = 0;
-  std::deque<std::int64_t> waiting_;  ///< meant times that found no free connection
+  std::deque<std::int64_t> waiting_;                  ///< meant times that found no free connection
+  std::multimap<std::int64_t, Connection*> resting_;  ///< by the end of their rest
   std::uint64_t planned_ = 0;
   std::int64_t start_ns_ = 0;
   std::int64_t from_ns_ = 0;   ///< measured from here …
@@ -350,13 +441,16 @@ class Load {
 
   std::uint64_t requests_ = 0;  ///< inside the measured time
   std::uint64_t non_2xx_ = 0;
+  std::uint64_t refused_ = 0;  ///< of them
   std::uint64_t errors_ = 0;
   std::uint64_t sent_ = 0;  ///< these four: warm-up included
   std::uint64_t ok_ = 0;
   std::uint64_t created_ = 0;
   std::uint64_t unanswered_ = 0;
+  std::uint64_t refused_without_retry_after_ = 0;  ///< warm-up included
   int first_bad_status_ = 0;
-  Latencies latencies_;
+  Latencies latencies_;   ///< from when a request was meant to be sent …
+  Latencies since_sent_;  ///< … and from when it was
 };
 
 }  // namespace

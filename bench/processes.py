@@ -72,11 +72,11 @@ class Floor(Process):
 
 
 class Server(Process):
-    def __init__(self, binary, data):
+    def __init__(self, binary, data, *flags):
+        self.data = os.path.join(data, "db")
         self.port = free_port()
         self.log = open(os.path.join(data, "log"), "wb")
-        super().__init__([binary, "serve", "--dev", "--data", os.path.join(data, "db"),
-                          "--listen", f"127.0.0.1:{self.port}"],
+        super().__init__([binary, "serve", "--dev", "--data", self.data, "--listen", f"127.0.0.1:{self.port}", *flags],
                          stdout=self.log, stderr=subprocess.STDOUT)
         self.started = time.monotonic()
         while True:
@@ -91,6 +91,22 @@ class Server(Process):
                     raise SystemExit(f"the server did not become ready:\n{log.read()[-3000:]}")
             time.sleep(0.02)
         self.ready_seconds = time.monotonic() - self.started
+
+    def tenant(self, name):
+        """The token of a new tenant."""
+        with open(os.path.join(self.data, "admin.json")) as f:
+            token = json.load(f)["token"]
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        try:
+            connection.request("POST", "/api/v1/tenants", json.dumps({"name": name}),
+                               {"Authorization": "Bearer " + token})
+            response = connection.getresponse()
+            answer = response.read()
+            if response.status != 201:
+                raise SystemExit(f"no tenant was made: {response.status} {answer.decode(errors='replace')}")
+            return json.loads(answer)["token"]
+        finally:
+            connection.close()
 
     def publish_url(self, destination):
         return f"http://127.0.0.1:{self.port}/v2/publish/{destination}"

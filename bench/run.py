@@ -20,10 +20,12 @@ import sys
 import tempfile
 import time
 
+from contention import Contention
 from outbox import OutboxBench
 from processes import DEV_TOKEN, Floor, Server
 from sqs import SqsBench
 
+CONTENTION = ("fairness", "connections", "overload", "sustained")  # each alone; "contention" is all of them
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
@@ -325,6 +327,10 @@ class Bench:
             SqsBench(self).run()
         if only in (None, "outbox"):
             OutboxBench(self).run()
+        if only in (None, "contention"):
+            Contention(self).run()
+        elif only in CONTENTION:
+            Contention(self).run(only)
         if only in (None, "secrets"):
             self.secrets(4.5)
 
@@ -391,7 +397,8 @@ def main():
     parser.add_argument("--data", help="where data directories are made (default: the temp folder)")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--quick", action="store_true", help="shorter, noisier")
-    parser.add_argument("--only", choices=("publish", "sqs", "outbox", "secrets"), help="some of the rows")
+    parser.add_argument("--only", help="some of the rows",
+                        choices=("publish", "sqs", "outbox", "secrets", "contention", *CONTENTION))
     arguments = parser.parse_args()
     bench = Bench(arguments)
     for needed in (os.path.join(bench.tools, "sqs_load"), bench.binary):

@@ -54,6 +54,11 @@ inline sockaddr_in loopback(std::uint16_t port) {
   return address;
 }
 
+/// Many hosts on this machine: 127.1.100.100 and on, all of the same width, so that a request is
+/// prepared by overwriting one with another.
+inline constexpr std::string_view first_host = "127.1.100.100";
+inline constexpr std::uint64_t hosts_max = 10'000;
+
 inline void no_delay(int fd) {
   const int one = 1;
   setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
@@ -111,6 +116,11 @@ inline void write_digits(char* end, std::uint64_t value, int width) {
     *--end = static_cast<char>('0' + value % 10);
     value /= 10;
   }
+}
+/// Turns the host at `at` into the one with this number. REQUIRES: number < hosts_max.
+inline void write_host(char* at, std::uint64_t number) {
+  write_digits(at + std::string_view("127.1.100").size(), number / 100, 2);
+  write_digits(at + first_host.size(), number % 100, 2);
 }
 inline void write_stamp(char* at, std::uint64_t number, std::int64_t sent_ns) {
   std::memcpy(at, "#", 1);
