@@ -64,7 +64,7 @@ class Contention:
         """A file with the tokens of so many new tenants."""
         path = os.path.join(os.path.dirname(server.data), f"tokens-{time.monotonic_ns()}")
         with concurrent.futures.ThreadPoolExecutor(8) as pool:
-            made = list(pool.map(lambda i: server.tenant(f"bench-{i}"), range(count)))
+            made = list(pool.map(lambda i: server.tenant(f"{os.path.basename(path)}-{i}"), range(count)))
         with open(path, "w") as f:
             f.write("".join(token + "\n" for token in made))
         return path

@@ -137,6 +137,10 @@ class Recorder(Receiver):
 
 
 class Publisher(threading.Thread):
+    pause = 0.006  # seconds between two publications, at most
+    dedup_share = 0.5
+    delay_share = 0.2
+
     def __init__(self, number, server, receiver, ledger, stop):
         super().__init__(daemon=True)
         self.number, self.server, self.receiver, self.ledger, self.stop = number, server, receiver, ledger, stop
@@ -149,7 +153,10 @@ class Publisher(threading.Thread):
         while not self.stop.is_set():
             self.publish(f"p-{self.number}-{count}")
             count += 1
-            self.stop.wait(self.random.uniform(0, 0.006))
+            self.stop.wait(self.random.uniform(0, self.pause))
+
+    def target(self, name):
+        return "/v2/publish/" + self.receiver.url("/t/" + name)
 
     def call(self, method, target, body=b"", headers=None):
         """The status and the JSON of the answer; None: whether it was taken is unknown."""
@@ -181,7 +188,7 @@ class Publisher(threading.Thread):
     def publish(self, name):
         kind = self.ledger.kind_of(name)
         body = f"{name}:{self.random.random()}:".encode() + self.random.randbytes(self.random.choice((0, 50, 300, 5000)))
-        dedup = self.random.random() < 0.5
+        dedup = self.random.random() < self.dedup_share
         one = Publication(name, kind, hashlib.sha256(body).hexdigest(), dedup)
         with self.ledger.lock:
             self.ledger.publications[name] = one
@@ -190,7 +197,7 @@ class Publisher(threading.Thread):
             headers["Upstash-Deduplication-Id"] = "d-" + name
         if kind == "cancel":
             headers["Upstash-Delay"] = "1h"
-        elif self.random.random() < 0.2:
+        elif self.random.random() < self.delay_share:
             headers["Upstash-Delay"] = "1s"
 
         # Under a dedup id a lost answer is asked for again. Without one, half of them are given up and half sent again.
@@ -198,7 +205,7 @@ class Publisher(threading.Thread):
         while True:
             with self.ledger.lock:
                 one.sends += 1
-            answer = self.call("POST", "/v2/publish/" + self.receiver.url("/t/" + name), body, headers)
+            answer = self.call("POST", self.target(name), body, headers)
             if answer is not None:
                 break
             with self.ledger.lock:
@@ -236,11 +243,14 @@ class Publisher(threading.Thread):
 
 
 class Torture:
+    recorder = Recorder
+    canceled_is = ("CANCELED",)
+
     def __init__(self, arguments):
         self.arguments = arguments
         self.random = random.Random(f"{arguments.seed}/killer")
         self.ledger = Ledger(arguments.seed)
-        self.receiver = Recorder(self.ledger)
+        self.receiver = self.recorder(self.ledger)
         flags = ["--storage-fault", "hold-unsynced"] if arguments.power else []
         self.server = Server(*flags, *arguments.flag, binary=os.path.abspath(arguments.binary))
         self.slowest_start = 0.0
@@ -372,7 +382,7 @@ class Torture:
             for message_id in p.ids:
                 if p.kind in ("dead", "489") and message_id not in dead:
                     ledger.breach(f"dead: {message_id} ({p.kind}) is not in the DLQ; its job is {self.job_status(message_id)}")
-                if p.kind == "cancel" and p.canceled and (status := self.job_status(message_id)) != "CANCELED":
+                if p.kind == "cancel" and p.canceled and (status := self.job_status(message_id)) not in self.canceled_is:
                     ledger.breach(f"cancel: {message_id} was canceled; its job is {status}")
         for message_id, entry in dead.items():
             name = entry["url"].rsplit("/", 1)[1]
@@ -450,20 +460,9 @@ def body_of(entry):
     return base64.b64decode(entry["bodyBase64"]) if "bodyBase64" in entry else entry.get("body", "").encode()
 
 
-def main():
-    parser = argparse.ArgumentParser(description="Crash torture of the real binary.")
-    parser.add_argument("--binary", default="build/release/hikyaku")
-    parser.add_argument("--cycles", type=int, default=30)
-    parser.add_argument("--seed", type=int, default=None, help="default: a new one; it is printed")
-    parser.add_argument("--power", action="store_true", help="lose what was not synced, as a power cut may")
-    parser.add_argument("--publishers", type=int, default=4)
-    parser.add_argument("--flag", action="append", default=[], help="a further flag of the server, as --flag=--x")
-    arguments = parser.parse_args()
-    if arguments.seed is None:
-        arguments.seed = random.SystemRandom().randrange(1 << 32)
-    print(f"torture: seed {arguments.seed}, {arguments.cycles} cycles{', power' if arguments.power else ''}", flush=True)
-
-    torture = Torture(arguments)
+def run_to_the_end(torture):
+    """Runs it, says what was seen, and keeps the data if something was wrong. The exit code."""
+    arguments = torture.arguments
     ledger = torture.ledger
     try:
         torture.run()
@@ -485,6 +484,21 @@ def main():
     torture.receiver.close()
     print("no breach")
     return 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Crash torture of the real binary.")
+    parser.add_argument("--binary", default="build/release/hikyaku")
+    parser.add_argument("--cycles", type=int, default=30)
+    parser.add_argument("--seed", type=int, default=None, help="default: a new one; it is printed")
+    parser.add_argument("--power", action="store_true", help="lose what was not synced, as a power cut may")
+    parser.add_argument("--publishers", type=int, default=4)
+    parser.add_argument("--flag", action="append", default=[], help="a further flag of the server, as --flag=--x")
+    arguments = parser.parse_args()
+    if arguments.seed is None:
+        arguments.seed = random.SystemRandom().randrange(1 << 32)
+    print(f"torture: seed {arguments.seed}, {arguments.cycles} cycles{', power' if arguments.power else ''}", flush=True)
+    return run_to_the_end(Torture(arguments))
 
 
 if __name__ == "__main__":
