@@ -19,7 +19,7 @@ struct Gate {
   std::string_view opened_by;  ///< if no time is known
 };
 
-constexpr std::array<Gate, 14> gates = {{
+constexpr std::array<Gate, 16> gates = {{
     {"delay", "it was published for later", "that time"},
     {"retry", "its last attempt failed, and the next one is planned", "that time"},
     {"order", "messages of its queue or lane go before it", "those being done"},
@@ -32,6 +32,10 @@ constexpr std::array<Gate, 14> gates = {{
      "one of them ending, or a higher parallelism"},
     {"destination_parallelism", "as many attempts to its host are under way as allowed",
      "one of them ending, or a higher destination_parallelism"},
+    {"destination_share", "its host holds many attempts, and its tenant has few left",
+     "some of the tenant's attempts ending, or a higher tenant_parallelism"},
+    {"tenant_share", "its tenant holds many attempts, and the server has few left",
+     "some attempts ending, or a higher global_parallelism"},
     {"tenant_parallelism", "its tenant has as many attempts under way as it may",
      "one of them ending, or a higher tenant_parallelism"},
     {"global_parallelism", "the server has as many attempts under way as it may",

@@ -13,6 +13,9 @@ struct Limits {
   std::uint32_t global_parallelism = 4096;      ///< attempts in flight
   std::uint32_t tenant_parallelism = 2048;      ///< … of one tenant
   std::uint32_t destination_parallelism = 512;  ///< … of one tenant to one host
+  /// A destination may hold this many times what its tenant has left, and a tenant what the server
+  /// has left: so whoever hangs with all they can get leaves something for whoever holds little.
+  std::uint32_t share = 4;
   std::size_t lane_window_max = 1024;           ///< messages of one lane in memory
   std::size_t lane_window_min = 16;             ///< … however many lanes there are
   std::size_t window_budget = 262'144;          ///< messages of all lanes in memory, roughly

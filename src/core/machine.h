@@ -184,6 +184,8 @@ class Machine {
   void finish_pulled(Live& live, Status status, MessageState state = {});
   void move_to(const Queue& target, Live& live, const Queue& source);
   std::optional<LaneEntry> find_entry(const Message& message);
+  void explain_shares(const Message& message, const TenantLanes& owner,
+                      std::vector<Hold>& holds) const;
   void inspect_pulled(const Message& message, Inspected& answer);
 
   static HandOut::One handed_out(const Live& live, std::shared_ptr<const Message> message);

@@ -357,6 +357,9 @@ class Model {
 
   // model_check.cpp
   void compare_written();
+  [[nodiscard]] bool within_share(std::uint64_t held, std::uint64_t limit,
+                                  std::uint64_t taken) const;
+  [[nodiscard]] bool tenant_open(core::TenantId tenant) const;
   [[nodiscard]] bool host_open(const ModelMessage& message) const;
   [[nodiscard]] bool flow_open(const ModelMessage& message, Moment time) const;
   [[nodiscard]] const ModelMessage* owed(const core::LaneKey& key, const LaneView& lane,

@@ -56,7 +56,12 @@ void Model::start(core::TenantId tenant, const core::EventRef& started) {
   require(in_flight_ <= limits_.global_parallelism, "parallelism", "of the server exceeded");
   require(tenant_in_flight_[tenant] <= limits_.tenant_parallelism, "parallelism",
           "of a tenant exceeded");
+  require(within_share(tenant_in_flight_[tenant] - 1, limits_.global_parallelism, in_flight_ - 1),
+          "shares", "of a tenant exceeded");
   if (!content.host.empty()) {
+    require(within_share(host_in_flight_[{tenant, content.host}] - 1, limits_.tenant_parallelism,
+                         tenant_in_flight_[tenant] - 1),
+            "shares", "of destination " + content.host + " exceeded by " + describe(before));
     require(host_in_flight_[{tenant, content.host}] <= limits_.destination_parallelism,
             "parallelism", "of destination " + content.host + " exceeded by " + describe(before));
   }
@@ -174,10 +179,26 @@ void Model::check_effects(const Decoded& written, std::span<const core::Effect> 
   require(active.empty(), "I13 effects", "a recorded start has no effect");
 }
 
+/// Whoever holds `held` of a limit of which `taken` are taken in all may have one more.
+bool Model::within_share(std::uint64_t held, std::uint64_t limit, std::uint64_t taken) const {
+  return taken < limit && held < limits_.share * (limit - taken);
+}
+
+bool Model::tenant_open(core::TenantId tenant) const {
+  const std::uint32_t held = count_of(tenant_in_flight_, tenant);
+  return held < limits_.tenant_parallelism &&
+         within_share(held, limits_.global_parallelism, in_flight_);
+}
+
 bool Model::host_open(const ModelMessage& message) const {
   const core::Message& content = *message.content;
-  return content.host.empty() || count_of(host_in_flight_, Named{content.tenant, content.host}) <
-                                     limits_.destination_parallelism;
+  if (content.host.empty()) {
+    return true;
+  }
+  const std::uint32_t held = count_of(host_in_flight_, Named{content.tenant, content.host});
+  return held < limits_.destination_parallelism &&
+         within_share(held, limits_.tenant_parallelism,
+                      count_of(tenant_in_flight_, content.tenant));
 }
 
 bool Model::flow_open(const ModelMessage& message, Moment time) const {
@@ -243,7 +264,7 @@ void Model::check_nothing_stranded(Moment time) const {
     return;
   }
   for (const auto& [key, lane] : lanes_) {
-    if (count_of(tenant_in_flight_, key.tenant) >= limits_.tenant_parallelism) {
+    if (!tenant_open(key.tenant)) {
       continue;
     }
     const ModelMessage* message = owed(key, lane, time);
@@ -255,9 +276,7 @@ void Model::check_nothing_stranded(Moment time) const {
 std::set<core::TenantId> Model::tenants_with_work(Moment time) const {
   std::set<core::TenantId> out;
   for (const auto& [key, lane] : lanes_) {
-    if (!out.contains(key.tenant) &&
-        count_of(tenant_in_flight_, key.tenant) < limits_.tenant_parallelism &&
-        owed(key, lane, time) != nullptr) {
+    if (!out.contains(key.tenant) && tenant_open(key.tenant) && owed(key, lane, time) != nullptr) {
       out.insert(key.tenant);
     }
   }

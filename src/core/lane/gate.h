@@ -37,9 +37,10 @@ struct Gate {
   std::uint32_t window_count = 0;
   Moment last_use{};  ///< flow keys: the last time that a message came, started or ended
 
-  std::size_t users = 0;          ///< lanes, messages and turns that refer to it
-  std::list<Lane*> parked{};      ///< first come, first woken
-  std::optional<Moment> timer{};  ///< when the scheduler looks at it again
+  std::size_t users = 0;                      ///< lanes, messages and turns that refer to it
+  std::list<Lane*> parked{};                  ///< first come, first woken
+  std::optional<Moment> timer{};              ///< when the scheduler looks at it again
+  std::optional<std::uint32_t> crowded_at{};  ///< in_use as it stands in TenantLanes::crowded
 
   [[nodiscard]] bool slot_free() const { return parallelism == 0 || in_use < parallelism; }
   [[nodiscard]] bool rate_free(Moment now) const {

@@ -103,6 +103,7 @@ void Scheduler::drop_gate_if_unused(Gate& unused) {
   if (unused.timer) {
     timers_.erase(Timer{*unused.timer, true, unused.serial});
   }
+  uncrowd(unused);
   gates_by_serial_.erase(unused.serial);
   gates_.erase(GateId{unused.kind, unused.tenant, unused.name});
 }

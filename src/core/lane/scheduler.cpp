@@ -153,12 +153,12 @@ Gate* Scheduler::shut_gate(const Lane& lane, const Live& live, Moment now) const
     if (passed->kind == Gate::Kind::queue && live.started && !passed->sweeping) {
       continue;
     }
-    if (!passed->open(now)) {
+    if (!passed->open(now) || !has_share(*passed, *lane.tenant)) {
       return passed;
     }
   }
   for (Gate* passed : live.own_gates()) {
-    if (passed != nullptr && !passed->open(now)) {
+    if (passed != nullptr && (!passed->open(now) || !has_share(*passed, *lane.tenant))) {
       return passed;
     }
   }
@@ -221,8 +221,7 @@ void Scheduler::make_runnable(Lane& lane) {
   TenantLanes& owner = *lane.tenant;
   owner.runnable.push_back(&lane);
   if (!owner.in_round && owner.in_flight < limits_.tenant_parallelism) {
-    owner.in_round = true;
-    round_.push_back(&owner);
+    enter_round(owner);
   }
 }
 
@@ -244,6 +243,9 @@ void Scheduler::park(Lane& lane, Gate& at, Moment now) {
     set_lane_timer(lane, lane.retrying.begin()->first.first);
   }
   set_gate_timer(at, now);
+  if (at.open(now)) {
+    crowd(at);  // it is shut by its share only
+  }
 }
 
 void Scheduler::set_gate_timer(Gate& shut, Moment now) {
@@ -261,19 +263,25 @@ void Scheduler::set_gate_timer(Gate& shut, Moment now) {
   timers_.insert(Timer{opens_at, true, shut.serial});
 }
 
-void Scheduler::wake_one(Gate& opened, Moment now) {
+bool Scheduler::wake_one(Gate& opened, Moment now) {
+  uncrowd(opened);
   if (opened.parked.empty()) {
-    return;
+    return false;
   }
   if (!opened.open(now)) {
     set_gate_timer(opened, now);
-    return;
+    return false;
+  }
+  if (!has_share(opened, tenant(opened.tenant))) {
+    crowd(opened);
+    return false;
   }
   Lane& lane = *opened.parked.front();
   leave(lane);
   lane.turn_of = &opened;
   ++opened.users;  // the message that waited for it may be cancelled before the turn comes
   make_runnable(lane);
+  return true;
 }
 
 void Scheduler::pass_turn(Lane& lane, Moment now) {
@@ -287,6 +295,7 @@ void Scheduler::pass_turn(Lane& lane, Moment now) {
   }
   --opened->users;
   drop_gate_if_unused(*opened);
+  wake_crowded(*lane.tenant, now);
 }
 
 void Scheduler::gate_changed(Gate& changed, Moment now) {
@@ -308,16 +317,18 @@ void Scheduler::set_slots(const LaneKey& key, std::uint32_t slots, Moment now) {
 // ---- starting and ending attempts ----
 
 Live* Scheduler::start_next(Moment now) {
-  while (!round_.empty() && in_flight_ < limits_.global_parallelism) {
+  while (in_flight_ < limits_.global_parallelism && (!round_.empty() || admit_crowded())) {
     TenantLanes& owner = *round_.front();
     const bool full = owner.in_flight >= limits_.tenant_parallelism;
-    if (full || owner.runnable.empty()) {
-      if (full) {
-        HK_SOMETIMES(tenant_at_its_parallelism);
-      }
+    if (full || owner.runnable.empty() || !has_share(owner)) {
       round_.pop_front();
       owner.in_round = false;
       owner.deficit = 0;
+      if (full) {
+        HK_SOMETIMES(tenant_at_its_parallelism);
+      } else if (!owner.runnable.empty()) {
+        crowd(owner);
+      }
       continue;
     }
     if (owner.deficit == 0) {
@@ -367,12 +378,18 @@ void Scheduler::take(Lane& lane, Live& live, Moment now) {
 void Scheduler::lease(Live& live, Moment now) {
   HK_ASSERT(!live.leased);
   Lane& lane = *live.lane;
+  const auto pass = [this, now](Gate& gate) {
+    gate.take(now);
+    if (gate.crowded_at) {
+      crowd(gate);  // among those that hold more
+    }
+  };
   for (Gate* passed : lane.gates) {
-    passed->take(now);
+    pass(*passed);
   }
   for (Gate* passed : live.own_gates()) {
     if (passed != nullptr) {
-      passed->take(now);
+      pass(*passed);
     }
   }
   live.leased = true;
@@ -410,10 +427,14 @@ void Scheduler::release(Live& live, Moment now) {
       wake_one(*passed, now);
     }
   }
-  if (!owner.in_round && !owner.runnable.empty()) {
-    owner.in_round = true;
-    round_.push_back(&owner);
+  wake_crowded(owner, now);
+  if (!owner.in_round) {
+    uncrowd(owner);  // as it holds fewer now
+    if (!owner.runnable.empty()) {
+      enter_round(owner);
+    }
   }
+  admit_crowded();
 }
 
 // ---- time and the index ----

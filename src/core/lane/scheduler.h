@@ -26,6 +26,10 @@ struct TenantLanes {
   std::deque<Lane*> runnable{};
   bool in_round = false;
   std::size_t deep_queues = 0;  ///< ordered lanes with messages that are only in the index
+  /// Destinations that hold their share of the tenant's attempts while lanes are parked there, by
+  /// attempts and serial.
+  std::set<std::pair<std::uint32_t, std::uint64_t>> crowded{};
+  std::optional<std::uint32_t> crowded_at{};  ///< in_flight as it stands in Scheduler::crowded_
 };
 
 class Scheduler {
@@ -122,6 +126,11 @@ class Scheduler {
   [[nodiscard]] std::size_t lane_count() const { return lanes_.size(); }
   [[nodiscard]] std::size_t waiting_in_memory() const { return waiting_; }
   [[nodiscard]] const TenantLanes* find_tenant(TenantId id) const;
+  /// May the destination have one more of its tenant's attempts, beside its own limit? Other gates
+  /// always may.
+  [[nodiscard]] bool has_share(const Gate& gate, const TenantLanes& owner) const;
+  /// The same for a tenant among all.
+  [[nodiscard]] bool has_share(const TenantLanes& owner) const;
 
  private:
   struct KeyHash {
@@ -155,10 +164,18 @@ class Scheduler {
   void leave(Lane& lane);
   void make_runnable(Lane& lane);
   void park(Lane& lane, Gate& gate, Moment now);
-  void wake_one(Gate& gate, Moment now);
+  /// False: none waits, or it is still shut.
+  bool wake_one(Gate& gate, Moment now);
   void pass_turn(Lane& lane, Moment now);
   void set_gate_timer(Gate& gate, Moment now);
   void take(Lane& lane, Live& live, Moment now);
+  void crowd(Gate& gate);
+  void uncrowd(Gate& gate);
+  void crowd(TenantLanes& owner);
+  void uncrowd(TenantLanes& owner);
+  void wake_crowded(TenantLanes& owner, Moment now);
+  bool admit_crowded();
+  void enter_round(TenantLanes& owner);
   static void free_slot(Live& live);
   void forget_if_empty(Lane& lane);
   void check_refill(Lane& lane);
@@ -173,6 +190,8 @@ class Scheduler {
   std::map<std::pair<TenantId, std::string>, PullQueue> pull_queues_;
   std::deque<PullQueue*> fed_;
   std::deque<TenantLanes*> round_;  ///< tenants with runnable lanes, in turn
+  /// Tenants with runnable lanes that hold their share of all attempts, by attempts.
+  std::set<std::pair<std::uint32_t, TenantId>> crowded_;
   std::set<Timer> timers_;
   std::list<Lane*> refills_;
   std::uint64_t next_serial_ = 1;

@@ -38,6 +38,30 @@ void explain_gate(const Gate& gate, Moment now, std::vector<Hold>& holds) {
   }
 }
 
+/// Not told beside a limit that is reached: then that is what holds it.
+void Machine::explain_shares(const Message& message, const TenantLanes& owner,
+                             std::vector<Hold>& holds) const {
+  const Gate* host = scheduler_.find_gate(Gate::Kind::destination, message.tenant, message.host);
+  if (owner.in_flight >= limits_.tenant_parallelism) {
+    return;
+  }
+  if (host != nullptr && host->slot_free() && !scheduler_.has_share(*host, owner)) {
+    holds.push_back({"destination_share",
+                     host->name + ": " + std::to_string(host->in_use) + " in flight, and only " +
+                         std::to_string(limits_.tenant_parallelism - owner.in_flight) +
+                         " left for all of the tenant's destinations",
+                     std::nullopt});
+  }
+  if (scheduler_.in_flight() < limits_.global_parallelism && !scheduler_.has_share(owner)) {
+    holds.push_back({"tenant_share",
+                     std::to_string(owner.in_flight) +
+                         " attempts of this tenant in flight, and only " +
+                         std::to_string(limits_.global_parallelism - scheduler_.in_flight()) +
+                         " left for all tenants",
+                     std::nullopt});
+  }
+}
+
 /// "Why is this message not running?" always has an answer: every gate that is shut for it now.
 Reply Machine::decide(const Inspect& command) {
   const auto message = find_message(command.tenant, command.id);
@@ -109,6 +133,9 @@ Reply Machine::decide(const Inspect& command) {
     answer.holds.push_back({"order", "other messages of its lane are ahead of it", std::nullopt});
   }
   const TenantLanes* owner = scheduler_.find_tenant(command.tenant);
+  if (owner != nullptr) {
+    explain_shares(*message, *owner, answer.holds);
+  }
   if (owner != nullptr && owner->in_flight >= limits_.tenant_parallelism) {
     answer.holds.push_back(
         {"tenant_parallelism",

@@ -1,0 +1,101 @@
+// Shares: what hangs takes all it can get and gives nothing back for minutes. A fixed limit for
+// each does not help, since enough of them reach the limit of all; so what one may hold shrinks
+// with what is left. Many at their share still leave a part, and who holds little gets it at once.
+#include <algorithm>
+
+#include "base/assert.h"
+#include "base/sometimes.h"
+#include "core/lane/scheduler.h"
+
+HK_SOMETIMES_DECLARE(destination_at_its_share)
+HK_SOMETIMES_DECLARE(destination_gets_its_share)
+HK_SOMETIMES_DECLARE(tenant_at_its_share)
+
+namespace hk::core {
+
+namespace {
+
+bool within_share(std::uint32_t held, std::uint32_t limit, std::uint32_t taken,
+                  std::uint32_t share) {
+  return held < std::uint64_t{share} * (limit - std::min(limit, taken));
+}
+
+}  // namespace
+
+bool Scheduler::has_share(const Gate& gate, const TenantLanes& owner) const {
+  return gate.kind != Gate::Kind::destination ||
+         within_share(gate.in_use, limits_.tenant_parallelism, owner.in_flight, limits_.share);
+}
+
+bool Scheduler::has_share(const TenantLanes& owner) const {
+  return within_share(owner.in_flight, limits_.global_parallelism, in_flight_, limits_.share);
+}
+
+void Scheduler::crowd(Gate& gate) {
+  HK_SOMETIMES(destination_at_its_share);
+  uncrowd(gate);
+  gate.crowded_at = gate.in_use;
+  tenant(gate.tenant).crowded.emplace(gate.in_use, gate.serial);
+}
+
+void Scheduler::uncrowd(Gate& gate) {
+  if (gate.crowded_at) {
+    tenant(gate.tenant).crowded.erase({*gate.crowded_at, gate.serial});
+    gate.crowded_at.reset();
+  }
+}
+
+void Scheduler::crowd(TenantLanes& owner) {
+  HK_SOMETIMES(tenant_at_its_share);
+  uncrowd(owner);
+  owner.crowded_at = owner.in_flight;
+  crowded_.emplace(owner.in_flight, owner.id);
+}
+
+void Scheduler::uncrowd(TenantLanes& owner) {
+  if (owner.crowded_at) {
+    crowded_.erase({*owner.crowded_at, owner.id});
+    owner.crowded_at.reset();
+  }
+}
+
+/// One lane at most: its turn ends with the next call (pass_turn).
+void Scheduler::wake_crowded(TenantLanes& owner, Moment now) {
+  while (!owner.crowded.empty()) {
+    Gate& first = *gates_by_serial_.at(owner.crowded.begin()->second);
+    if (!first.parked.empty() && !has_share(first, owner)) {
+      return;  // nor has any that holds more
+    }
+    uncrowd(first);
+    if (wake_one(first, now)) {
+      HK_SOMETIMES(destination_gets_its_share);
+      return;
+    }
+  }
+}
+
+/// Lets the tenant with the fewest attempts go on, if it may.
+bool Scheduler::admit_crowded() {
+  while (!crowded_.empty()) {
+    TenantLanes& first = tenant(crowded_.begin()->second);
+    if (first.runnable.empty()) {
+      uncrowd(first);
+      continue;
+    }
+    if (!has_share(first)) {
+      return false;
+    }
+    enter_round(first);
+    return true;
+  }
+  return false;
+}
+
+void Scheduler::enter_round(TenantLanes& owner) {
+  HK_ASSERT(!owner.in_round);
+  uncrowd(owner);
+  owner.in_round = true;
+  round_.push_back(&owner);
+}
+
+}  // namespace hk::core
