@@ -16,7 +16,8 @@ Batcher::Batcher(engine::Submitter& submitter, http::IoThread& io, std::unique_p
 
 void Batcher::submit(core::Command command, engine::Done done) {
   batch_.push_back(engine::Submission{std::move(command), std::move(done), this});
-  if (batch_.size() >= batch_full) {
+  // What was refused stays until the end of the round: it is not offered again with every request.
+  if (batch_.size() % batch_full == 0) {
     submitter_.submit(batch_);
   }
   if (!scheduled_) {

@@ -4,12 +4,13 @@
 #include <chrono>
 #include <functional>
 #include <iterator>
+#include <limits>
 #include <numeric>
 #include <utility>
 #include <variant>
 
 #include "base/assert.h"
-#include "engine/next_batch.h"
+#include "engine/weight.h"
 #include "store/store.h"
 #include "store/typed_reader.h"
 
@@ -49,7 +50,8 @@ Engine::Engine(EngineOptions options, store::Store& store, Clock& clock, Rng& rn
     : options_(std::move(options)),
       store_(store),
       clock_(clock),
-      partition_(options_.limits, store, rng, zones_, options_.cache_bytes) {}
+      partition_(options_.limits, store, rng, zones_, options_.cache_bytes),
+      inbox_(options_.inbox_max, options_.inbox_bytes_max) {}
 
 Engine::~Engine() { stop(); }
 
@@ -78,12 +80,10 @@ void Engine::submit(std::vector<Submission>& batch) {
     if (inbox_closed_) {
       return;
     }
-    const std::size_t taken = take_from(batch);
-    inbox_refused_ += batch.size() - taken;
-    inbox_.insert(inbox_.end(), std::make_move_iterator(batch.begin()),
-                  std::make_move_iterator(batch.begin() + static_cast<std::ptrdiff_t>(taken)));
-    batch.erase(batch.begin(), batch.begin() + static_cast<std::ptrdiff_t>(taken));
-    wake = core_sleeps_ && taken > 0;
+    const std::size_t offered = batch.size();
+    const std::size_t refused = inbox_.put(batch);
+    inbox_refused_ += refused;
+    wake = core_sleeps_ && refused < offered;
     if (wake) {
       core_sleeps_ = false;
     }
@@ -91,21 +91,6 @@ void Engine::submit(std::vector<Submission>& batch) {
   if (wake) {
     inbox_filled_.notify_one();
   }
-}
-
-/// How many of the first there is room for; their bytes count from now on. REQUIRES: inbox_mutex_.
-std::size_t Engine::take_from(const std::vector<Submission>& batch) {
-  const std::size_t room = options_.inbox_max - std::min(options_.inbox_max, inbox_.size());
-  const std::size_t count = std::min(room, batch.size());
-  std::size_t taken = 0;
-  for (; taken < count; ++taken) {
-    const std::size_t weight = weight_of(batch[taken].command);
-    if (weight != 0 && inbox_bytes_ != 0 && inbox_bytes_ + weight > options_.inbox_bytes_max) {
-      break;
-    }
-    inbox_bytes_ += weight;
-  }
-  return taken;
 }
 
 std::shared_ptr<core::Reader> Engine::durable_view() { return std::atomic_load(&durable_view_); }
@@ -123,7 +108,7 @@ void Engine::run_core() {
     bool closed = false;
     {
       std::unique_lock lock(inbox_mutex_);
-      inbox_bytes_ -= std::exchange(written_bytes, 0);
+      inbox_.written(std::exchange(written_bytes, 0));
       if (inbox_.empty() && !inbox_closed_ && starts_stopped_ == stopping_starts) {
         const auto wake_at = partition_.wake_at();
         const Millis wait = wake_at ? std::min(*wake_at - clock_.now(), wait_max) : wait_max;
@@ -136,14 +121,7 @@ void Engine::run_core() {
           core_sleeps_ = false;
         }
       }
-      const std::size_t taken = next_batch(inbox_, options_.commands_per_batch, batch_bytes_max);
-      if (taken == inbox_.size()) {
-        commands.swap(inbox_);
-      } else {
-        const auto end = inbox_.begin() + static_cast<std::ptrdiff_t>(taken);
-        commands.assign(std::make_move_iterator(inbox_.begin()), std::make_move_iterator(end));
-        inbox_.erase(inbox_.begin(), end);
-      }
+      commands = inbox_.take(options_.commands_per_batch, batch_bytes_max);
       closed = inbox_closed_ && inbox_.empty() && commands.empty();
       if (starts_stopped_ && !stopping_starts) {
         stopping_starts = true;
@@ -297,7 +275,7 @@ void Engine::fail_stop(const Error& error) {
   {
     const std::lock_guard lock(inbox_mutex_);
     inbox_closed_ = true;
-    left.swap(inbox_);
+    left = inbox_.take(inbox_.size(), std::numeric_limits<std::size_t>::max());
   }
   answer(left, std::vector<core::Reply>(left.size(), std::unexpected(stopping)));
   inbox_filled_.notify_all();
@@ -350,7 +328,7 @@ EngineStats Engine::stats() const {
   }
   const std::lock_guard lock(inbox_mutex_);
   stats.inbox = inbox_.size();
-  stats.inbox_bytes = inbox_bytes_;
+  stats.inbox_bytes = inbox_.bytes();
   stats.inbox_refused = inbox_refused_;
   return stats;
 }

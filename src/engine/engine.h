@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "engine/clock.h"
+#include "engine/inbox.h"
 #include "engine/partition.h"
 #include "engine/submitter.h"
 #include "engine/zone/zone_cache.h"
@@ -82,7 +83,6 @@ class Engine final : public Submitter {
 
   void run_core();
   void run_sync(std::uint64_t durable);
-  [[nodiscard]] std::size_t take_from(const std::vector<Submission>& batch);
   void release(std::vector<Pending>& done);
   void answer(std::vector<Submission>& submissions, std::vector<core::Reply> replies);
   void answer_unknown(std::vector<Submission>& submissions);
@@ -97,8 +97,7 @@ class Engine final : public Submitter {
 
   mutable std::mutex inbox_mutex_;
   std::condition_variable inbox_filled_;
-  std::vector<Submission> inbox_;
-  std::size_t inbox_bytes_ = 0;
+  Inbox inbox_;
   std::uint64_t inbox_refused_ = 0;
   bool inbox_closed_ = false;
   bool core_sleeps_ = false;

@@ -1,6 +1,5 @@
-#include "engine/next_batch.h"
+#include "engine/weight.h"
 
-#include <algorithm>
 #include <variant>
 
 #include "engine/message_cache.h"
@@ -18,20 +17,6 @@ std::size_t bytes_of(const core::Publish& publish) {
   return message.url.empty() && !message.topic.empty() ? one * endpoints_expected : one;
 }
 
-/// All that the core writes for it, roughly.
-std::size_t written_for(const core::Command& command) {
-  if (const auto* publish = std::get_if<core::Publish>(&command)) {
-    return bytes_of(*publish);
-  }
-  std::size_t bytes = record_bytes;
-  if (const auto* batch = std::get_if<core::PublishBatch>(&command)) {
-    for (const core::Publish& item : batch->items) {
-      bytes += bytes_of(item);
-    }
-  }
-  return bytes;
-}
-
 }  // namespace
 
 std::size_t weight_of(const core::Command& command) {
@@ -47,16 +32,17 @@ std::size_t weight_of(const core::Command& command) {
   return bytes;
 }
 
-std::size_t next_batch(std::span<const Submission> inbox, std::size_t most, std::size_t bytes_max) {
-  const std::size_t end = std::min(inbox.size(), most);
-  std::size_t bytes = 0;
-  for (std::size_t i = 0; i < end; ++i) {
-    bytes += written_for(inbox[i].command);
-    if (bytes > bytes_max && i > 0) {
-      return i;
+std::size_t written_for(const core::Command& command) {
+  if (const auto* publish = std::get_if<core::Publish>(&command)) {
+    return bytes_of(*publish);
+  }
+  std::size_t bytes = record_bytes;
+  if (const auto* batch = std::get_if<core::PublishBatch>(&command)) {
+    for (const core::Publish& item : batch->items) {
+      bytes += bytes_of(item);
     }
   }
-  return end;
+  return bytes;
 }
 
 }  // namespace hk::engine

@@ -1,10 +1,9 @@
-/// Where the core's next batch ends in the inbox. Pure; called by the engine's core thread.
+/// How large a command is. Pure; called by the engine's inbox.
 #pragma once
 
 #include <cstddef>
-#include <span>
 
-#include "engine/submitter.h"
+#include "core/command.h"
 
 namespace hk::engine {
 
@@ -12,8 +11,7 @@ namespace hk::engine {
 /// inbox full of bodies must not hold them up until their leases end.
 std::size_t weight_of(const core::Command& command);
 
-/// How many of the waiting commands the next batch takes: at least one, at most `most`, and no more
-/// than carry `bytes_max` together, roughly. One that is larger by itself comes alone.
-std::size_t next_batch(std::span<const Submission> inbox, std::size_t most, std::size_t bytes_max);
+/// All that the core writes for it, roughly.
+std::size_t written_for(const core::Command& command);
 
 }  // namespace hk::engine

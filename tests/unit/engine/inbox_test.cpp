@@ -1,4 +1,4 @@
-#include "engine/next_batch.h"
+#include "engine/inbox.h"
 
 #include <gtest/gtest.h>
 
@@ -9,6 +9,7 @@ namespace hk::engine {
 namespace {
 
 constexpr std::size_t kib = 1024;
+constexpr std::size_t mib = 1024 * kib;
 
 core::Publish publish(std::size_t body_kib, std::string topic = {}) {
   core::Publish command{.message = std::make_unique<core::Message>()};
@@ -27,34 +28,135 @@ core::PublishBatch batch(std::size_t items, std::size_t body_kib) {
 }
 
 template <class... Commands>
-std::vector<Submission> inbox(Commands... commands) {
+std::vector<Submission> submissions(Commands... commands) {
   std::vector<Submission> all;
   (all.push_back({core::Command{std::move(commands)}, {}, nullptr}), ...);
   return all;
 }
 
-TEST(NextBatch, EndsWhereItsNumberOrItsBytesEnd) {
-  struct Row {
-    std::string_view name;
-    std::vector<Submission> waiting;
-    std::size_t taken;
-  };
-  Row rows[4];
-  rows[0] = {"nothing", inbox(), 0};
-  rows[1] = {"small ones, by number",
-             inbox(publish(0), core::Inspect{}, publish(1), publish(1), publish(1)), 4};
-  rows[2] = {"large ones, by bytes", inbox(publish(40), publish(40), publish(40)), 2};
-  rows[3] = {"one that is too large comes alone", inbox(publish(200), publish(0)), 1};
-  for (const Row& row : rows) {
-    SCOPED_TRACE(row.name);
-    EXPECT_EQ(next_batch(row.waiting, 4, 100 * kib), row.taken);
-  }
+/// One that says whose it is and which.
+core::Inspect ask(std::uint32_t tenant, std::uint64_t number = 0) {
+  return {core::TenantId{tenant}, {.seq = core::Seq{number}}};
 }
 
-TEST(NextBatch, CountsWhatABatchHoldsAndWhatAGroupMayBecome) {
-  EXPECT_EQ(next_batch(inbox(batch(10, 2), batch(10, 2), batch(10, 2)), 4, 100 * kib), 2U);
-  EXPECT_EQ(next_batch(inbox(batch(90, 0), publish(50)), 4, 100 * kib), 1U);
-  EXPECT_EQ(next_batch(inbox(publish(0), publish(1, "group")), 4, 100 * kib), 1U);
+std::vector<std::uint64_t> numbers(const std::vector<Submission>& taken) {
+  std::vector<std::uint64_t> all;
+  for (const Submission& one : taken) {
+    all.push_back(std::get<core::Inspect>(one.command).id.seq.value());
+  }
+  return all;
+}
+
+std::size_t first_batch(std::vector<Submission> waiting) {
+  Inbox inbox(100, 100 * mib);
+  inbox.put(waiting);
+  return inbox.take(4, 100 * kib).size();
+}
+
+TEST(Inbox, ABatchEndsWhereItsNumberOrItsBytesEnd) {
+  EXPECT_EQ(first_batch(submissions()), 0U);
+  EXPECT_EQ(first_batch(submissions(publish(0), publish(0), publish(1), publish(1), publish(1))),
+            4U);
+  EXPECT_EQ(first_batch(submissions(publish(40), publish(40), publish(40))), 2U);
+  EXPECT_EQ(first_batch(submissions(publish(200), publish(0))), 1U);
+}
+
+TEST(Inbox, CountsWhatABatchHoldsAndWhatAGroupMayBecome) {
+  EXPECT_EQ(first_batch(submissions(batch(10, 2), batch(10, 2), batch(10, 2))), 2U);
+  EXPECT_EQ(first_batch(submissions(batch(90, 0), publish(50))), 1U);
+  EXPECT_EQ(first_batch(submissions(publish(0), publish(1, "group"))), 1U);
+}
+
+TEST(Inbox, NothingIsForgottenAtTheEndOfABatchByBytes) {
+  Inbox inbox(100, 100 * mib);
+  auto all = submissions(publish(60), publish(60), publish(60));
+  inbox.put(all);
+  for (const std::size_t left : {2U, 1U, 0U}) {
+    EXPECT_EQ(inbox.take(4, 100 * kib).size(), 1U);
+    EXPECT_EQ(inbox.size(), left);
+  }
+  EXPECT_TRUE(inbox.empty());
+}
+
+TEST(Inbox, TenantsTakeTurnsAndEachKeepsItsOrder) {
+  Inbox inbox(1000, mib);
+  std::vector<Submission> all;
+  for (std::uint64_t i = 0; i < 100; ++i) {
+    all.push_back({ask(1, i), {}, nullptr});
+  }
+  all.push_back({ask(2, 1000), {}, nullptr});
+  all.push_back({ask(2, 1001), {}, nullptr});
+  ASSERT_EQ(inbox.put(all), 0U);
+
+  const auto first = numbers(inbox.take(20, mib));
+  ASSERT_EQ(first.size(), 20U);
+  EXPECT_EQ(first[15], 15U);
+  EXPECT_EQ(first[16], 1000U);  // behind 16 of the other's, not behind 100
+  EXPECT_EQ(first[17], 1001U);
+  EXPECT_EQ(first[18], 16U);
+  EXPECT_EQ(numbers(inbox.take(1000, mib)).front(), 18U);
+  EXPECT_TRUE(inbox.empty());
+}
+
+TEST(Inbox, ATenantThatFloodsLeavesRoomForTheOthers) {
+  Inbox inbox(1000, mib);
+  std::vector<Submission> flood;
+  for (std::uint64_t i = 0; i < 2000; ++i) {
+    flood.push_back({ask(1, i), {}, nullptr});
+  }
+  EXPECT_EQ(inbox.put(flood), 1200U);
+  EXPECT_EQ(numbers(flood).front(), 800U);  // the first ones were taken
+
+  auto polite = submissions(ask(2), ask(1), ask(3));
+  EXPECT_EQ(inbox.put(polite), 1U);
+  EXPECT_EQ(tenant_of(polite.front().command), core::TenantId{1});
+}
+
+TEST(Inbox, ATenantThatFloodsWithBytesLeavesRoomForTheOthers) {
+  Inbox inbox(1000, 100 * kib);
+  std::vector<Submission> flood;
+  for (int i = 0; i < 100; ++i) {
+    flood.push_back({publish(2), {}, nullptr});
+    std::get<core::Publish>(flood.back().command).message->tenant = core::TenantId{1};
+  }
+  inbox.put(flood);
+  EXPECT_LE(inbox.bytes(), 85 * kib);
+  EXPECT_GE(inbox.bytes(), 75 * kib);
+
+  auto polite = submissions(publish(2));
+  std::get<core::Publish>(polite.front().command).message->tenant = core::TenantId{2};
+  EXPECT_EQ(inbox.put(polite), 0U);
+}
+
+TEST(Inbox, OutcomesPassAsLongAsThereIsRoomAtAll) {
+  Inbox inbox(10, mib);
+  std::vector<Submission> outcomes;
+  for (int i = 0; i < 12; ++i) {
+    outcomes.push_back({core::CompleteAttempt{}, {}, nullptr});
+  }
+  EXPECT_EQ(inbox.put(outcomes), 2U);
+}
+
+TEST(Inbox, WhatFollowsARefusedCommandOfTheSameTenantIsRefusedToo) {
+  Inbox inbox(10, 100 * kib);
+  auto first = submissions(publish(60));
+  ASSERT_EQ(inbox.put(first), 0U);
+  auto more = submissions(publish(60), publish(0), core::CompleteAttempt{});
+  std::get<core::Publish>(more[0].command).message->tenant = core::TenantId{7};
+  std::get<core::Publish>(more[1].command).message->tenant = core::TenantId{7};
+  EXPECT_EQ(inbox.put(more), 2U);
+}
+
+TEST(Inbox, BytesCountUntilTheyAreWritten) {
+  Inbox inbox(10, 100 * kib);
+  auto first = submissions(publish(60));
+  ASSERT_EQ(inbox.put(first), 0U);
+  const std::size_t bytes = inbox.bytes();
+  inbox.take(10, mib);
+  auto second = submissions(publish(60));
+  EXPECT_EQ(inbox.put(second), 1U);
+  inbox.written(bytes);
+  EXPECT_EQ(inbox.put(second), 0U);
 }
 
 }  // namespace

@@ -1,0 +1,127 @@
+#include "engine/inbox.h"
+
+#include <algorithm>
+#include <iterator>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "engine/weight.h"
+
+namespace hk::engine {
+
+namespace {
+
+/// Commands that a tenant may put into a batch before the next one's turn.
+constexpr std::size_t quantum = 16;
+/// A tenant may hold this many times what is left, as with attempts (core/limits.h).
+constexpr std::size_t share = 4;
+constexpr core::TenantId nobody{0};
+
+}  // namespace
+
+core::TenantId tenant_of(const core::Command& command) {
+  return std::visit(
+      [](const auto& one) {
+        using One = std::decay_t<decltype(one)>;
+        if constexpr (std::is_same_v<One, core::Publish>) {
+          return one.message->tenant;
+        } else if constexpr (std::is_same_v<One, core::PublishBatch>) {
+          return one.items.empty() ? nobody : one.items.front().message->tenant;
+        } else if constexpr (std::is_same_v<One, core::PutDocumentCommand>) {
+          return one.document.tenant;
+        } else if constexpr (std::is_same_v<One, core::UpsertSchedule>) {
+          return one.schedule.tenant;
+        } else if constexpr (std::is_same_v<One, core::CompleteAttempt> ||
+                             std::is_same_v<One, core::UpsertTenant>) {
+          return nobody;
+        } else {
+          return one.tenant;
+        }
+      },
+      command);
+}
+
+bool Inbox::fits(core::TenantId tenant, const Waiting* waiting, std::size_t weight) const {
+  if (count_ >= count_max_) {
+    return false;
+  }
+  const bool crowds = tenant != nobody && waiting != nullptr;
+  if (crowds && waiting->commands.size() >= share * (count_max_ - count_)) {
+    return false;
+  }
+  if (weight == 0 || bytes_ == 0) {
+    return true;  // one message always fits
+  }
+  if (bytes_ >= bytes_max_ || weight > bytes_max_ - bytes_) {
+    return false;
+  }
+  return !crowds || waiting->bytes < share * (bytes_max_ - bytes_);
+}
+
+std::size_t Inbox::put(std::vector<Submission>& batch) {
+  if (count_ >= count_max_) {
+    return batch.size();
+  }
+  std::vector<core::TenantId> refused;
+  std::size_t left = 0;
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    const core::TenantId tenant = tenant_of(batch[i].command);
+    const std::size_t weight = weight_of(batch[i].command);
+    const auto found = tenants_.find(tenant);
+    const Waiting* waiting = found == tenants_.end() ? nullptr : &found->second;
+    const bool out = std::find(refused.begin(), refused.end(), tenant) != refused.end();
+    if (out || !fits(tenant, waiting, weight)) {
+      if (!out) {
+        refused.push_back(tenant);
+      }
+      if (left != i) {
+        batch[left] = std::move(batch[i]);
+      }
+      ++left;
+      continue;
+    }
+    if (waiting == nullptr) {
+      round_.push_back(tenant);
+    }
+    Waiting& own = tenants_[tenant];
+    own.commands.push_back(std::move(batch[i]));
+    own.bytes += weight;
+    bytes_ += weight;
+    ++count_;
+  }
+  batch.erase(batch.begin() + static_cast<std::ptrdiff_t>(left), batch.end());
+  return left;
+}
+
+std::vector<Submission> Inbox::take(std::size_t most, std::size_t bytes_max) {
+  std::vector<Submission> taken;
+  taken.reserve(std::min(most, count_));
+  std::size_t bytes = 0;
+  while (!round_.empty() && taken.size() < most) {
+    const core::TenantId tenant = round_.front();
+    const auto found = tenants_.find(tenant);
+    Waiting& waiting = found->second;
+    for (std::size_t turn = 0; turn < quantum && taken.size() < most && !waiting.commands.empty();
+         ++turn) {
+      Submission& next = waiting.commands.front();
+      bytes += written_for(next.command);
+      if (bytes > bytes_max && !taken.empty()) {
+        return taken;
+      }
+      waiting.bytes -= weight_of(next.command);
+      taken.push_back(std::move(next));
+      waiting.commands.pop_front();
+      --count_;
+    }
+    round_.pop_front();
+    if (waiting.commands.empty()) {
+      tenants_.erase(found);
+    } else {
+      round_.push_back(tenant);
+    }
+  }
+  return taken;
+}
+
+}  // namespace hk::engine
