@@ -11,7 +11,8 @@
 /// 127.1.100.100 in the URL's path becomes the one with number i mod N (see wire.h).
 ///
 /// 429 and 503 count as refused. With --back-off 1 a refused connection rests for as long as
-/// Retry-After says. Latencies are those of answers that are good.
+/// Retry-After says, and what could not be sent in time is not sent at all. Latencies are those of
+/// answers that are good.
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
 
@@ -203,13 +204,14 @@ class Load {
     std::printf(
         "{\"requests\":%llu,\"seconds\":%.3f,\"rps\":%.1f,%s,\"errors\":%llu,\"non_2xx\":%llu,"
         "\"sent_total\":%llu,\"ok_total\":%llu,\"created_total\":%llu,\"unanswered\":%llu,\"late\":"
-        "%zu,\"refused\":%llu,\"refused_without_retry_after\":%llu,\"since_sent\":{%s},"
+        "%zu,\"accepted\":%llu,\"refused\":%llu,\"refused_without_retry_after\":%llu,\"since_"
+        "sent\":{%s},"
         "\"from_ns\":%lld,\"until_ns\":%lld,\"first_bad_answer\":%d}\n",
         ull(requests_), options_.seconds, static_cast<double>(requests_) / options_.seconds,
         latencies_.json().c_str(), ull(errors_), ull(non_2xx_), ull(sent_), ull(ok_), ull(created_),
-        ull(unanswered_), waiting_.size(), ull(refused_), ull(refused_without_retry_after_),
-        since_sent_.json().c_str(), static_cast<long long>(from_ns_),
-        static_cast<long long>(until_ns_), first_bad_status_);
+        ull(unanswered_), waiting_.size(), ull(accepted_), ull(refused_),
+        ull(refused_without_retry_after_), since_sent_.json().c_str(),
+        static_cast<long long>(from_ns_), static_cast<long long>(until_ns_), first_bad_status_);
   }
 
  private:
@@ -357,6 +359,7 @@ class Load {
       first_bad_status_ = status;
     }
     // An open loop counts by when a request was meant, so that late answers are in the figures.
+    accepted_ += good && now >= from_ns_ && now < until_ns_ ? 1 : 0;
     const std::int64_t counts_at = options_.rate > 0 ? connection.meant_ns : now;
     if (counts_at >= from_ns_ && counts_at < until_ns_) {
       ++requests_;
@@ -414,7 +417,7 @@ class Load {
       return;
     }
     if (options_.rate > 0) {
-      if (!waiting_.empty()) {
+      if (!waiting_.empty() && (!options_.back_off || now_ns() < until_ns_)) {
         send_waiting(connection);
       }
     } else if (const std::int64_t now = now_ns(); goes_on(now)) {
@@ -441,7 +444,8 @@ class Load {
 
   std::uint64_t requests_ = 0;  ///< inside the measured time
   std::uint64_t non_2xx_ = 0;
-  std::uint64_t refused_ = 0;  ///< of them
+  std::uint64_t refused_ = 0;   ///< of them
+  std::uint64_t accepted_ = 0;  ///< answered, and well, inside the measured time
   std::uint64_t errors_ = 0;
   std::uint64_t sent_ = 0;  ///< these four: warm-up included
   std::uint64_t ok_ = 0;
