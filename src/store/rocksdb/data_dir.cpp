@@ -73,10 +73,7 @@ Result<DataDir> DataDir::open(const std::string& path, bool create) {
                                          "name another directory");
   }
   if (::access(path.c_str(), R_OK | W_OK | X_OK) != 0) {
-    const int reason = errno;
-    auto refused = io_error("the data directory is not readable and writable:", path, reason);
-    refused.error().message += "; give it to the user that the server runs as";
-    return refused;
+    return io_error("the data directory is not readable and writable:", path, errno);
   }
 
   if (file_exists(path + "/" + format_file)) {

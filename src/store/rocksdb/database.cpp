@@ -1,8 +1,13 @@
 #include "store/rocksdb/database.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <system_error>
 
+#include "store/rocksdb/file_io.h"
 #include "store/rocksdb/holding_fs.h"
+#include "store/rocksdb/info_log.h"
+#include "store/rocksdb/manifest_mark.h"
 #include "store/rocksdb/ordered_log_fs.h"
 #include "store/rocksdb/value_guard.h"
 #include "store/table_name.h"
@@ -20,16 +25,31 @@ std::unexpected<Error> own_record_broken(std::string_view key) {
                   " is not what was written. Restore the directory from a backup.");
 }
 
+/// The system's reason, of those that have a remedy. RocksDB tells most of them in its text only.
+int errno_of(const std::string& text) {
+  for (const int number : {ENOSPC, EDQUOT, EIO, EACCES, EPERM, EROFS, EMFILE, ENFILE}) {
+    if (text.ends_with(": " + std::generic_category().message(number))) {
+      return number;
+    }
+  }
+  return 0;
+}
+
 }  // namespace
 
 Error to_error(const rocksdb::Status& status, std::string_view doing) {
+  const std::string text = status.ToString();
+  const int number = errno_of(text);
   ErrorKind kind = ErrorKind::internal;
-  if (status.IsCorruption()) {
+  if (status.IsCorruption() || status.IsPathNotFound()) {  // RocksDB asks for what it has written
     kind = ErrorKind::corruption;
   } else if (status.IsNoSpace() || status.IsBusy() || status.IsTryAgain()) {
     kind = ErrorKind::unavailable;
+  } else if (number != 0) {
+    kind = kind_of_errno(number);
   }
-  return {kind, std::string(doing) + ": " + status.ToString()};
+  const std::string remedy = remedy_for_errno(number);
+  return {kind, std::string(doing) + ": " + text + (remedy.empty() ? "" : "." + remedy)};
 }
 
 Result<std::unique_ptr<Database>> Database::open(const RocksDbOptions& options) {
@@ -48,14 +68,20 @@ Result<std::unique_ptr<Database>> Database::open(const RocksDbOptions& options, 
   if (options.hold_unsynced) {
     files = make_holding_fs(files);
   }
-  database->env_ = rocksdb::NewCompositeEnv(make_ordered_log_fs(files));
+  const auto mark = std::make_shared<ManifestMark>(options.path);
+  database->env_ = rocksdb::NewCompositeEnv(make_marking_fs(make_ordered_log_fs(files), mark));
   database->settings_ = make_settings(options, database->env_.get());
-  const Settings& settings = database->settings_;
+  Settings& settings = database->settings_;
+  settings.db.info_log =
+      read_only ? std::make_shared<InfoLog>() : std::make_shared<InfoLog>(options.path);
 
   std::vector<rocksdb::ColumnFamilyDescriptor> families;
   families.emplace_back(rocksdb::kDefaultColumnFamilyName, settings.own);
   for (std::size_t i = 0; i < table_count; ++i) {
     families.emplace_back(std::string(table_name(static_cast<Table>(i))), settings.tables[i]);
+  }
+  if (auto whole = ManifestMark::check(options.path); !whole) {
+    return std::unexpected(whole.error());
   }
   rocksdb::DB* opened = nullptr;
   const rocksdb::Status status =
@@ -75,6 +101,11 @@ Result<std::unique_ptr<Database>> Database::open(const RocksDbOptions& options, 
   database->db_.reset(opened);
   if (const auto unsafe = unsafe_setting(opened->GetDBOptions())) {
     return fail(ErrorKind::internal, "RocksDB did not take the setting " + *unsafe);
+  }
+  if (!read_only) {
+    if (auto begun = mark->begin(); !begun) {
+      return std::unexpected(begun.error());
+    }
   }
   return database;
 }

@@ -10,9 +10,8 @@
 #include <system_error>
 
 namespace hk::store {
-namespace {
 
-ErrorKind kind_of(int error_number) {
+ErrorKind kind_of_errno(int error_number) {
   switch (error_number) {
     case EACCES:
     case EPERM:
@@ -29,7 +28,23 @@ ErrorKind kind_of(int error_number) {
   }
 }
 
-}  // namespace
+std::string remedy_for_errno(int error_number) {
+  switch (error_number) {
+    case EACCES:
+    case EPERM: return " Give it to the user that the server runs as.";
+    case EROFS:
+      return " The file system is mounted read-only: if an error made it so, the kernel's log "
+             "tells "
+             "which.";
+    case ENOSPC: return " The disk is full: make room on it and start again.";
+    case EDQUOT: return " The quota is used up: raise it or make room, and start again.";
+    case EMFILE: return " Raise the limit of open files (LimitNOFILE of the unit, ulimit -n).";
+    case ENFILE: return " Raise the system's limit of open files (fs.file-max).";
+    case EIO: return " The disk could not do it: the kernel's log tells more.";
+    case ENOTDIR: return " Name a directory.";
+    default: return "";
+  }
+}
 
 Fd::~Fd() {
   if (fd_ >= 0) {
@@ -38,8 +53,9 @@ Fd::~Fd() {
 }
 
 std::unexpected<Error> io_error(std::string_view what, const std::string& path, int error_number) {
-  return fail(kind_of(error_number), std::string(what) + " " + path + ": " +
-                                         std::generic_category().message(error_number));
+  return fail(kind_of_errno(error_number), std::string(what) + " " + path + ": " +
+                                               std::generic_category().message(error_number) + "." +
+                                               remedy_for_errno(error_number));
 }
 
 bool file_exists(const std::string& path) {

@@ -32,7 +32,11 @@ class Fd {
   int fd_ = -1;
 };
 
-/// "<what> <path>: <reason>" with a kind chosen by the error number.
+/// What an error number of the system means for whoever asked.
+ErrorKind kind_of_errno(int error_number);
+/// A sentence that tells a person what to do about it, after a space; empty: nobody knows.
+std::string remedy_for_errno(int error_number);
+/// "<what> <path>: <reason>", with the remedy and a kind chosen by the error number.
 std::unexpected<Error> io_error(std::string_view what, const std::string& path, int error_number);
 
 bool file_exists(const std::string& path);

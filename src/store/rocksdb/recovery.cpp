@@ -34,9 +34,12 @@ std::unexpected<Error> refuse(const DataDir& dir, const Link& witnessed, const L
           ") was acknowledged; the log and tables in " + dir.path() + " hold batches up to " +
           std::to_string(recovered.seq) + " (chain " + short_hex(recovered.hash) +
           "). Keep a copy of the directory, check the disk and who has touched its files (*.log, "
-          "*.sst, MANIFEST-*), and restore the last backup or the missing files. To go on without "
-          "what is missing, start once with --accept-loss-after " +
-          std::to_string(recovered.seq) + ".");
+          "*.sst, MANIFEST-*), and restore the last backup or the missing files." +
+          // 0 stands for none: there would be nothing to go on with.
+          (recovered.seq == 0
+               ? std::string()
+               : " To go on without what is missing, start once with --accept-loss-after " +
+                     std::to_string(recovered.seq) + "."));
 }
 
 }  // namespace

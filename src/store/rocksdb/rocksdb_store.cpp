@@ -12,6 +12,7 @@
 #include "base/sometimes.h"
 #include "store/rocksdb/data_dir.h"
 #include "store/rocksdb/database.h"
+#include "store/rocksdb/manifest_mark.h"
 #include "store/rocksdb/recovery.h"
 #include "store/rocksdb/snapshot_reader.h"
 #include "store/rocksdb/value_guard.h"
@@ -244,6 +245,9 @@ Result<void> RocksDbStore::checkpoint(const std::string& dir) {
     if (auto witness = WitnessFile::create(partial, **id, last); !witness) {
       return std::unexpected(witness.error());
     }
+  }
+  if (auto marked = ManifestMark::make(partial); !marked) {
+    return marked;
   }
   if (auto marked = DataDir::write_format(partial); !marked) {
     return marked;

@@ -116,8 +116,6 @@ Settings make_settings(const RocksDbOptions& options, rocksdb::Env* env) {
   db.stats_dump_period_sec = 0;
   db.stats_persist_period_sec = 0;
   db.info_log_level = rocksdb::InfoLogLevel::WARN_LEVEL;
-  db.max_log_file_size = std::size_t{4} << 20U;
-  db.keep_log_file_num = 4;
 
   settings.own = table_options(options, settings.cache, false);
   for (std::size_t i = 0; i < table_count; ++i) {
