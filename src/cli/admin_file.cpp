@@ -22,7 +22,8 @@ Result<void> write_admin_file(const std::string& data, const AdminFile& content)
   ::unlink(path.c_str());
   const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (fd < 0) {
-    return fail(ErrorKind::permission_denied,
+    const bool forbidden = errno == EACCES || errno == EPERM || errno == EROFS;
+    return fail(forbidden ? ErrorKind::permission_denied : ErrorKind::unavailable,
                 "cannot create " + path + ": " + std::strerror(errno));
   }
   const std::string text = json::serialize(

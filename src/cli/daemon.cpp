@@ -89,8 +89,8 @@ Daemon::Daemon(const config::Options& options)
 Daemon::~Daemon() = default;
 
 Result<void> Daemon::start() {
-  if (auto done = open_store(); !done) return done;
-  if (auto done = open_keys(); !done) return done;
+  if (auto done = at_disk(open_store()); !done) return done;
+  if (auto done = at_disk(open_keys()); !done) return done;
   if (options_.otlp_endpoint.empty()) {
     spans_ = observe::make_null_exporter();
   } else {
@@ -111,19 +111,19 @@ Result<void> Daemon::start() {
   };
   engine_options.on_fatal = [this](const Error& error) {
     ready_ = false;
-    failed_ = true;
+    const bool damaged = error.kind == ErrorKind::corruption;
+    failed_with_ = damaged ? exit_corruption : exit_store;
     observe::log(Level::error, "store.failed", {{"error", error.message}});
-    fmt::print(
-        stderr,
-        "hikyaku: the store failed and the server stops: {}\nNothing acknowledged is lost. Check "
-        "the "
-        "disk (space, errors in the kernel log) and start again: the start recovers what the log "
-        "holds.\n",
-        error.message);
+    fmt::print(stderr, "hikyaku: the store failed and the server stops: {}\n{}\n", error.message,
+               damaged
+                   ? "The data is not what was written: keep a copy of the directory, check the "
+                     "disk, and restore the last backup."
+                   : "Nothing acknowledged is lost. Check the disk (space, errors in the kernel "
+                     "log) and start again: the start recovers what the log holds.");
     // A moment for the answers that say so; then out, without touching the store again.
-    std::thread([] {
+    std::thread([code = failed_with_.load()] {
       std::this_thread::sleep_for(std::chrono::milliseconds(300));
-      ::_exit(exit_store);
+      ::_exit(code);
     }).detach();
   };
   engine_options.on_outcomes = [this](const engine::Outcomes& outcomes) {
@@ -140,15 +140,21 @@ Result<void> Daemon::start() {
   make_service();
   if (auto done = listen(); !done) return done;
   if (auto done = start_delivery(); !done) return done;
-  if (auto done = start_engine(); !done) return done;
+  if (auto done = at_disk(start_engine()); !done) return done;
   start_pushing();
   register_metrics();
-  if (auto done = write_admin_file(options_.data, {url(), admin_token_}); !done) return done;
+  if (auto done = at_disk(write_admin_file(options_.data, {url(), admin_token_})); !done)
+    return done;
   ready_ = true;
   if (auto done = start_outbox(); !done) return done;
   observe::log(Level::info, "server.started",
                {{"url", url()}, {"data", options_.data}, {"version", version}});
   return {};
+}
+
+Result<void> Daemon::at_disk(Result<void> done) {
+  failed_at_disk_ = !done;
+  return done;
 }
 
 Result<void> Daemon::open_store() {

@@ -48,9 +48,13 @@ class Daemon {
     }
   }
   void look_around();
-  [[nodiscard]] bool failed() const { return failed_; }
+  /// The exit code of a store that failed while serving; 0: it did not.
+  [[nodiscard]] int failed_with() const { return failed_with_; }
+  /// Whether it was the data directory that start() failed at.
+  [[nodiscard]] bool failed_at_disk() const { return failed_at_disk_; }
 
  private:
+  Result<void> at_disk(Result<void> done);
   Result<void> open_store();
   Result<void> open_keys();
   Result<void> listen();
@@ -68,7 +72,8 @@ class Daemon {
   const config::Options& options_;
   DiskWatch disk_;
   std::atomic<bool> ready_{false};
-  std::atomic<bool> failed_{false};
+  std::atomic<int> failed_with_{0};
+  bool failed_at_disk_ = false;
   std::atomic<std::uint64_t> called_back_{0};
   std::atomic<std::uint64_t> schedules_run_{0};
   std::atomic<std::uint64_t> schedule_run_errors_{0};

@@ -11,7 +11,7 @@ enum ExitCode : int {
   exit_usage = 2,        ///< wrong flag, argument or setting
   exit_unavailable = 3,  ///< not reachable, or something is in use
   exit_corruption = 4,   ///< stored data is not what was written
-  exit_store = 70,       ///< the store failed while serving; see the message
+  exit_store = 70,       ///< the disk failed or is full, at the start or while serving
 };
 
 inline int exit_code_of(ErrorKind kind) {
@@ -29,6 +29,16 @@ inline int exit_code_of(ErrorKind kind) {
     case ErrorKind::internal: return exit_failed;
   }
   return exit_failed;
+}
+
+/// Of what the data directory refused: neither a wrong setting nor something that is in use.
+inline int exit_code_of_disk(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::unavailable:
+    case ErrorKind::unknown_outcome:
+    case ErrorKind::internal: return exit_store;
+    default: return exit_code_of(kind);
+  }
 }
 
 }  // namespace hk::cli

@@ -7,6 +7,7 @@
 
 #include "cli/admin_file.h"
 #include "cli/exit_code.h"
+#include "cli/process.h"
 #include "edge/http/client.h"
 #include "store/rocksdb/rocksdb_store.h"
 #include "store/verify.h"
@@ -20,7 +21,7 @@ namespace {
 
 int report(const Error& error) {
   fmt::print(stderr, "hikyaku: {}\n", error.message);
-  return exit_code_of(error.kind);
+  return exit_code_of_disk(error.kind);
 }
 
 Result<std::unique_ptr<store::DurableStore>> open_existing(const std::string& data) {
@@ -38,6 +39,7 @@ int finish(bool as_json, const json::object& object, const std::string& text) {
 }  // namespace
 
 int verify(const std::string& data, bool as_json) {
+  harden_process();
   auto store = open_existing(data);
   if (!store) {
     return report(store.error());
@@ -77,6 +79,7 @@ int verify(const std::string& data, bool as_json) {
 
 int backup(const std::string& data, const std::string& to, const std::string& url,
            const std::string& ca_file, bool as_json) {
+  harden_process();
   std::error_code error;
   const std::string target = fs::absolute(to, error).lexically_normal().string();
   if (fs::exists(target)) {
@@ -104,7 +107,7 @@ int backup(const std::string& data, const std::string& to, const std::string& ur
       return exit_failed;
     }
     if (answer.error().kind != ErrorKind::unavailable) {
-      return report(answer.error());
+      return refuse(answer.error());
     }
     // Left behind by a server that was killed: the directory is free.
     unreachable = answer.error().message;
@@ -135,6 +138,7 @@ int backup(const std::string& data, const std::string& to, const std::string& ur
 }
 
 int restore(const std::string& from, const std::string& data, bool as_json) {
+  harden_process();
   std::error_code error;
   if (!fs::is_directory(from)) {
     return report({ErrorKind::invalid_argument,

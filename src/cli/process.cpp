@@ -28,6 +28,11 @@ void harden_process() {
   ::sigaction(SIGPIPE, &ignore, nullptr);
 }
 
+std::uint64_t descriptor_limit() {
+  rlimit files{};
+  return ::getrlimit(RLIMIT_NOFILE, &files) == 0 ? files.rlim_cur : 0;
+}
+
 sigset_t block_stop_signals() {
   sigset_t signals;
   sigemptyset(&signals);

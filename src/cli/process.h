@@ -1,4 +1,4 @@
-/// What the process as such is set up with before it serves.
+/// What the process as such is set up with before it serves or touches a data directory.
 #pragma once
 
 #include <csignal>
@@ -14,6 +14,9 @@ namespace hk::cli {
 /// No core dumps (they would hold secrets), files for the owner only, SIGPIPE ignored, as many
 /// descriptors as allowed.
 void harden_process();
+
+/// How many descriptors the process may have.
+std::uint64_t descriptor_limit();
 
 /// Blocks the signals that serve() waits for; REQUIRES: before any thread is made.
 sigset_t block_stop_signals();

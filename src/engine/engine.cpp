@@ -308,6 +308,7 @@ void Engine::stop() {
     sync_thread_.join();
   }
   std::atomic_store(&durable_view_, std::shared_ptr<core::Reader>());
+  partition_.forget_view();  // a start or a batch that failed still holds it
 }
 
 void Engine::publish_stats(std::size_t commands) {

@@ -237,6 +237,8 @@ Result<void> Partition::write(core::Batch::Output& output, Written& written) {
   return {};
 }
 
+void Partition::forget_view() { reader_->refresh(); }
+
 std::optional<Moment> Partition::wake_at() const { return machine_->wake_at(); }
 
 }  // namespace hk::engine

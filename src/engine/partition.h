@@ -56,6 +56,8 @@ class Partition {
 
   [[nodiscard]] std::optional<Moment> wake_at() const;
   [[nodiscard]] const core::Machine& machine() const { return *machine_; }
+  /// Lets go of what the last batch read, so that the store can be closed.
+  void forget_view();
   /// From now on nothing new starts; what runs may end.
   void stop_starting() { machine_->stop_starting(); }
 
