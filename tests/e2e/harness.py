@@ -143,13 +143,16 @@ def verify_signature(token, key, url, body, now=None):
     return claims
 
 
+clock_back = 0.0  # seconds by which the server's wall clock is late, if a test makes it so: signatures tell the time
+
+
 def sign_aws(key_id, secret, host, target, body, region="us-east-1", service="sqs", at=None):
     """The headers of a POST to / as a client of AWS signs it (Signature Version 4). No target: a form of the Query protocol.
     at: what the client's clock says."""
     def mac(key, text):
         return hmac.new(key, text.encode(), hashlib.sha256).digest()
 
-    now = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(at))
+    now = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(time.time() - clock_back if at is None else at))
     scope = f"{now[:8]}/{region}/{service}/aws4_request"
     fields = {"host": host, "x-amz-date": now} | ({"x-amz-target": target} if target else {})
     names = ";".join(fields)  # in order already
@@ -194,7 +197,7 @@ class Received:
 class Receiver:
     """Records each request before answering it. script() says how a path behaves; 200 otherwise."""
 
-    def __init__(self):
+    def __init__(self, port=0):
         self.lock = threading.Condition()
         self.requests = []
         self.scripts = {}
@@ -231,7 +234,7 @@ class Receiver:
             def handle_error(self, *_):
                 pass  # The server under test is killed in the middle of requests.
 
-        self.http = HttpServer(("127.0.0.1", 0), Handler)
+        self.http = HttpServer(("127.0.0.1", port), Handler)
         self.port = self.http.server_address[1]
         self.thread = threading.Thread(target=self.http.serve_forever, args=(0.05,), daemon=True)
         self.thread.start()

@@ -3,10 +3,13 @@
 published to it and delivered by it; what publishers and receivers saw must agree in the end.
 
     python3 tests/e2e/torture.py --binary build/release/hikyaku --cycles 100 --seed 7 [--power]
+    python3 tests/e2e/torture.py --binary build/release/hikyaku --corrupt 2000
 
 --power runs the server with --storage-fault hold-unsynced: appended bytes stay in its memory until they are
 synced, so that kill -9 loses exactly what a power cut may lose. (kill -9 alone proves nothing about power:
 the page cache survives it.)
+
+--corrupt kills nothing: that many copies of one data directory are damaged, each in another way (corrupt.py).
 
 What must hold:
   loss        an acknowledged message was delivered, or is in the DLQ, or still waits
@@ -32,6 +35,7 @@ import sys
 import threading
 import time
 
+import corrupt
 import harness
 from harness import Answer, Receiver, Server
 
@@ -492,11 +496,14 @@ def main():
     parser.add_argument("--cycles", type=int, default=30)
     parser.add_argument("--seed", type=int, default=None, help="default: a new one; it is printed")
     parser.add_argument("--power", action="store_true", help="lose what was not synced, as a power cut may")
+    parser.add_argument("--corrupt", type=int, default=0, metavar="N", help="damage N copies of a data directory instead")
     parser.add_argument("--publishers", type=int, default=4)
     parser.add_argument("--flag", action="append", default=[], help="a further flag of the server, as --flag=--x")
     arguments = parser.parse_args()
     if arguments.seed is None:
         arguments.seed = random.SystemRandom().randrange(1 << 32)
+    if arguments.corrupt:
+        return 1 if corrupt.run(arguments.corrupt, arguments.seed, os.path.abspath(arguments.binary)) else 0
     print(f"torture: seed {arguments.seed}, {arguments.cycles} cycles{', power' if arguments.power else ''}", flush=True)
     return run_to_the_end(Torture(arguments))
 

@@ -1,0 +1,186 @@
+"""Data directories that releases have written (golden/, made by golden/make.py) are opened by this build: what they say was
+acknowledged is there, and goes on from where it was. Newer formats are refused and left as they are.
+
+The server's wall clock is set to ten minutes after a directory was made, so that windows, leases and retentions are what they
+were, however old it is."""
+import hashlib
+import json
+import os
+import shutil
+import signal
+import tarfile
+import time
+import unittest
+
+import harness
+from disk import body_of_row, fast_folder, faulty, late_clock, refused
+from harness import Receiver, Server, run_binary, wait_for
+
+GOLDEN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "golden")
+NAMES = sorted(name.removesuffix(".json") for name in os.listdir(GOLDEN) if name.endswith(".json"))
+
+
+def digests(folder):
+    found = {}
+    for name in sorted(os.listdir(folder)):
+        with open(os.path.join(folder, name), "rb") as f:
+            found[name] = hashlib.sha256(f.read()).hexdigest()
+    return found
+
+
+def receiver_at(port):
+    """Its port is written in the directory; another run of these tests may have it for a while."""
+    def bind():
+        try:
+            return Receiver(port)
+        except OSError:
+            return None
+
+    return wait_for(bind, f"port {port}", 120)
+
+
+class Golden(unittest.TestCase):
+    maxDiff = None
+
+    def open(self, name):
+        """A server on a copy, not started yet, and what must be in it."""
+        with open(os.path.join(GOLDEN, name + ".json")) as f:
+            self.manifest = json.load(f)
+        folder = fast_folder()
+        self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
+        data = os.path.join(folder, "data")
+        os.mkdir(data, 0o700)
+        with tarfile.open(os.path.join(GOLDEN, name + ".tar.xz")) as tar:
+            tar.extractall(data)
+        harness.clock_back = time.time() - self.manifest["made_at"] - 600
+        self.addCleanup(setattr, harness, "clock_back", 0.0)
+        self.server = Server(*self.manifest["flags"], data=data, env=late_clock(harness.clock_back))
+        self.addCleanup(self.server.close)
+        return self.server
+
+    def verify(self):
+        done = run_binary("verify", "--data", self.server.data, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def check_messages(self):
+        server, told = self.server, self.manifest
+        for message_id, digest in told["waiting"].items():
+            row = server.get("/v2/messages/" + message_id).json()
+            self.assertEqual(hashlib.sha256(body_of_row(row)).hexdigest(), digest, row)
+            self.assertEqual(server.job(message_id)["status"], "PENDING")
+        for message_id, status in told["finished"].items():
+            self.assertEqual(server.job(message_id)["status"], status)
+        entry = server.get("/v2/dlq/" + told["dead"]["dlqId"]).json()
+        self.assertEqual((entry["messageId"], entry["responseStatus"], hashlib.sha256(body_of_row(entry)).hexdigest()),
+                         (told["dead"]["messageId"], told["dead"]["responseStatus"], told["dead"]["body"]))
+        again = server.publish(f"http://127.0.0.1:{told['port']}/far", b"once", Upstash_Deduplication_Id=told["dedup"]["id"])
+        self.assertEqual((again.status, again.json()["messageId"]), (202, told["dedup"]["messageId"]))
+        second = server.request("GET", "/v2/messages/" + told["second"]["message"], token=told["second"]["token"])
+        self.assertEqual(hashlib.sha256(body_of_row(second.json())).hexdigest(), told["second"]["body"])
+        self.assertEqual(server.get("/v2/messages/" + told["second"]["message"]).status, 404)
+        key = told["second"]["key"]
+        listed = server.sqs("ListQueues", key=(key["access_key_id"], key["secret_access_key"]))
+        self.assertEqual((listed.status, listed.json().get("QueueUrls", [])), (200, []), listed.body)
+
+    def check_settings(self, receiver):
+        server, told = self.server, self.manifest
+        queue = server.get("/v2/queues/ordered").json()
+        self.assertEqual((queue["parallelism"], queue["paused"], queue["lag"]), (1, True, 3), queue)
+        self.assertEqual(receiver.at("/ordered"), [])
+        self.assertEqual(server.request("POST", "/v2/queues/ordered/resume").status, 200)
+        self.assertEqual([got.message_id for got in receiver.wait("/ordered", 3)], told["ordered"])
+        flow = server.get("/v2/flowControl/key").json()
+        self.assertEqual((flow["parallelismMax"], flow["rateMax"], flow["ratePeriod"]), (2, 10, 60), flow)
+        group = server.get("/v2/topics/group").json()
+        self.assertEqual([one["name"] for one in group["endpoints"]], ["one", "two"])
+        schedules = {one["scheduleId"]: one for one in server.get("/v2/schedules").json()}
+        self.assertEqual(set(schedules), {"yearly", "paused"})
+        self.assertEqual((schedules["paused"]["isPaused"], schedules["yearly"]["cron"]), (True, "0 0 1 1 *"))
+
+    def check_deliveries(self, receiver):
+        for message_id, (path, digest) in self.manifest["due"].items():
+            got = receiver.wait(path)[0]
+            self.assertEqual((got.message_id, hashlib.sha256(got.body).hexdigest()), (message_id, digest))
+            self.server.wait_job(message_id, "SUCCEEDED")
+        for path in ("/group/1", "/group/2", "/calls", "/callback"):
+            receiver.wait(path)
+        self.assertEqual(receiver.at("/far") + receiver.at("/retried") + receiver.at("/yearly"), [])
+
+    def check_pulled(self):
+        server, told = self.server, self.manifest["sqs"]
+        url = lambda name: f"http://127.0.0.1:{server.port}/000000000000/{name}"  # noqa: E731
+        seen = []
+
+        def all_of(name, count):
+            seen.extend(one["Body"] for one in server.receive(url(name), VisibilityTimeout=3600))
+            return len(seen) >= count
+
+        wait_for(lambda: all_of("plain", len(told["plain"])), lambda: f"messages of a queue; there were {seen}")
+        self.assertEqual(sorted(seen), told["plain"])
+        # What was with a receiver is with it still: its receipt is good, and nobody else gets it.
+        seen.clear()
+        wait_for(lambda: all_of("groups.fifo", 2), lambda: f"the other group; there were {seen}")
+        self.assertEqual(seen, ["b0", "b1"])
+        for name, (_, receipt) in (("plain", told["leased"]), ("groups.fifo", told["held"])):
+            answer = server.sqs("DeleteMessage", QueueUrl=url(name), ReceiptHandle=receipt)
+            self.assertEqual(answer.status, 200, answer.body)
+        seen.clear()
+        wait_for(lambda: all_of("groups.fifo", 1), "the next of the group")
+        self.assertEqual(seen, ["a1"])
+        answer = server.sns("Publish", TopicArn=self.manifest["sns"]["topic"], Message="after")
+        self.assertEqual(answer.status, 200, answer.body)
+        seen.clear()
+        wait_for(lambda: all_of("heard", 2), lambda: f"notifications; there were {seen}")
+        self.assertEqual(sorted(json.loads(one)["Message"] for one in seen), ["after", *self.manifest["sns"]["heard"]])
+
+    def check(self):
+        with receiver_at(self.manifest["port"]) as receiver:
+            self.server.start()
+            self.check_messages()
+            self.check_deliveries(receiver)
+            self.check_settings(receiver)
+            self.check_pulled()
+            self.assertEqual(self.server.metrics()["hikyaku_conservation_gap"], 0)
+            self.assertEqual(self.server.terminate(), 0)
+        self.verify()
+
+    def test_there_is_one_of_this_format(self):
+        self.assertTrue(NAMES)
+
+    def test_what_was_acknowledged_is_there_and_goes_on(self):
+        for name in NAMES:
+            with self.subTest(name):
+                self.open(name)
+                self.verify()
+                self.check()
+
+    def test_a_first_start_that_is_killed_is_finished_by_the_next(self):
+        for name in NAMES:
+            self.open(name)
+            rows = [("write", 1), ("write", 12), ("sync", 2), ("sync", 5), ("sync", 9), ("rename", 1), ("rename", 2), ("pwrite", 1)]
+            for call, n in rows:
+                with faulty(self.server, call, at=n, error=-signal.SIGKILL) as faults:
+                    self.server.spawn()
+                    wait_for(lambda: self.server.process.poll() is not None, "the kill", 60)
+                    self.assertEqual(self.server.process.returncode, -signal.SIGKILL, f"{call} {n}: {self.server.output()[-1000:]}")
+                    self.assertTrue(faults.fired())
+            with self.subTest(name):
+                self.check()
+
+    def test_a_newer_format_is_refused_and_left_as_it_is(self):
+        server = self.open(NAMES[-1])
+        path = os.path.join(server.data, "FORMAT")
+        with open(path) as f:
+            word, number = f.read().split()
+        with open(path, "w") as f:
+            f.write(f"{word} {int(number) + 1}\n")
+        before = digests(server.data)
+        refused(self, server, 3, f"has data format {int(number) + 1}", "Start the newer version again")
+        done = run_binary("verify", "--data", server.data)
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn("Start the newer version again", done.stderr)
+        self.assertEqual(digests(server.data), before)
+
+
+if __name__ == "__main__":
+    unittest.main()
