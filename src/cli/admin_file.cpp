@@ -29,9 +29,11 @@ Result<void> write_admin_file(const std::string& data, const AdminFile& content)
   const std::string text = json::serialize(
       json::object{{"url", content.url}, {"token", std::string(content.token.reveal())}});
   const ssize_t written = ::write(fd, text.data(), text.size());
+  const int why =
+      written < 0 ? errno : ENOSPC;  // what is written in part has met the end of the disk
   ::close(fd);
   if (written != static_cast<ssize_t>(text.size())) {
-    return fail(ErrorKind::unavailable, "cannot write " + path + ": is the disk full?");
+    return fail(ErrorKind::unavailable, "cannot write " + path + ": " + std::strerror(why));
   }
   return {};
 }

@@ -7,6 +7,15 @@
 #include "store/typed_reader.h"
 
 namespace hk::engine {
+namespace {
+
+/// The disk's fault may pass; a record that is not what was written does not.
+Error error_of(const core::CorruptRecord& broken) {
+  const bool unread = dynamic_cast<const store::UnreadableRecord*>(&broken) != nullptr;
+  return {unread ? ErrorKind::internal : ErrorKind::corruption, broken.what()};
+}
+
+}  // namespace
 
 /// What the machine reads during one batch: the newest written state, taken when first needed, and
 /// the cache for messages.
@@ -135,7 +144,7 @@ Result<Moment> Partition::stored_time() const {
     reader_->refresh();
     return meta ? meta->time : Moment{};
   } catch (const core::CorruptRecord& broken) {
-    return fail(ErrorKind::corruption, broken.what());
+    return std::unexpected(error_of(broken));
   }
 }
 
@@ -143,7 +152,7 @@ Result<void> Partition::open(Moment now) {
   try {
     machine_->recover(*reader_, now);
   } catch (const core::CorruptRecord& broken) {
-    return fail(ErrorKind::corruption, broken.what());
+    return std::unexpected(error_of(broken));
   }
   auto output = machine_->take();
   HK_ASSERT(output.effects.empty());
@@ -168,7 +177,7 @@ Result<Partition::Written> Partition::run(Moment now, std::vector<Submission>& c
     output = machine_->take();
   } catch (const core::CorruptRecord& broken) {
     // Nothing of this batch was written, but what memory now believes cannot be trusted.
-    return fail(ErrorKind::corruption, broken.what());
+    return std::unexpected(error_of(broken));
   }
   if (auto done = write(output, written); !done) {
     return std::unexpected(done.error());

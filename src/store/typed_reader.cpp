@@ -26,6 +26,15 @@ T checked(Result<T> decoded, Table table, std::string_view key) {
   return std::move(*decoded);
 }
 
+/// What a snapshot has read.
+template <class T>
+T given(Result<T> read, Table table, std::string_view key) {
+  if (!read && read.error().kind != ErrorKind::corruption) {
+    throw UnreadableRecord(describe_key(table, key) + ": " + read.error().message);
+  }
+  return checked(std::move(read), table, key);
+}
+
 template <class T>
 T checked_key(std::optional<T> parsed, Table table, std::string_view key) {
   if (!parsed) {
@@ -46,12 +55,12 @@ TypedReader::TypedReader(std::shared_ptr<store::Reader> snapshot) : snapshot_(st
 }
 
 std::optional<std::string> TypedReader::get(Table table, std::string_view key) {
-  return checked(snapshot_->get(table, key), table, key);
+  return given(snapshot_->get(table, key), table, key);
 }
 
 std::vector<Entry> TypedReader::scan(Table table, std::string_view from, std::string_view to,
                                      std::size_t limit, bool reverse) {
-  return checked(snapshot_->scan(table, from, to, limit, reverse), table, from);
+  return given(snapshot_->scan(table, from, to, limit, reverse), table, from);
 }
 
 template <class Each>

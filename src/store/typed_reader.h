@@ -11,6 +11,11 @@
 
 namespace hk::store {
 
+/// A record that the disk did not give out: whether it is what was written, nobody knows.
+struct UnreadableRecord : core::CorruptRecord {
+  using CorruptRecord::CorruptRecord;
+};
+
 class TypedReader final : public core::Reader {
  public:
   /// Shared: the engine may keep the snapshot for other readers. REQUIRES: snapshot is not null.

@@ -17,7 +17,7 @@ from disk import FAR, Ledger, body_of_row, fast_folder
 from harness import Receiver, Server, run_binary, wait_for
 
 FLAGS = ("--write-buffer-bytes", "1MiB", "--cache-bytes", "1MiB", "--block-cache-bytes", "1MiB", "--min-free-disk", "0",
-         "--log-level", "error")
+         "--log-level", "error", "--dedup-window", "7d")  # a long run must not outlive what it asks for
 # A start that is refused: what was written is not there (4); FORMAT or master.key is gone or says something else (2, 3).
 REFUSALS = {4: None, 2: ("FORMAT", "master.key"), 3: ("FORMAT",)}
 NOT_OURS = ("LOCK", "LOG", "LOG.old", "admin.json", "IDENTITY")
@@ -52,7 +52,7 @@ class Image:
 
     def fill(self, server, receiver, part):
         for number in range(12):
-            answer = self.ledger.publish(server, Upstash_Deduplication_Id=f"d-{part}-{number}")
+            answer = self.ledger.publish(server, Upstash_Deduplication_Id=f"d-{part}-{number}", Upstash_Delay="7d")
             assert answer.status == 201, answer.body
             self.dedup[f"d-{part}-{number}"] = answer.json()["messageId"]
         dead = server.publish_id(receiver.url("/dead"), b"dead %d" % part, Upstash_Retries=0)
@@ -228,7 +228,11 @@ def stops(server):
     return server.process.poll() is not None
 
 
-def run(cases, seed, binary=None, log=print):
+def say(line):
+    print(line, flush=True)
+
+
+def run(cases, seed, binary=None, log=say):
     """The breaches of this many cases."""
     image, counts, breaches, begun = Image(binary), collections.Counter(), [], time.monotonic()
     copy, number = os.path.join(image.folder, "copy"), 0

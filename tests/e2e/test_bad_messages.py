@@ -237,7 +237,7 @@ class BadMessages(Case):
              ("\ud800", False), ("[" * 20_000, True), ("<&>\"'", True), ("\x7f\x80\x85", True)]
 
     def test_messages_of_sqs(self):
-        url, good = self.server.make_queue("bad"), []
+        url, good = self.server.make_queue("bad", MaximumMessageSize="100000"), []
         for text, taken in self.TEXTS:
             with self.subTest(repr(text[:20])):
                 answer = self.server.sqs("SendMessage", QueueUrl=url, MessageBody=text)
@@ -251,6 +251,12 @@ class BadMessages(Case):
             self.assertEqual(done, {one["Id"] for one in entries if dict(self.TEXTS)[one["MessageBody"]]}, answer.body)
         else:
             self.refused_by_aws(answer, False)
+        # The largest that the queue takes, and one byte more.
+        most = 100_000
+        for size, taken in ((most, True), (most + 1, False)):
+            with self.subTest(f"{size} bytes"):
+                self.refused_by_aws(self.server.sqs("SendMessage", QueueUrl=url, MessageBody="y" * size), taken)
+        good.append("y" * most)
         attribute = lambda **value: {"MessageAttributes": {"a": value}}  # noqa: E731
         for members, taken in ((attribute(DataType="String", StringValue=""), False), (attribute(DataType="String", StringValue="\0"), False),
                                (attribute(DataType="Number", StringValue="x"), False), (attribute(DataType="Binary", BinaryValue="!"), False),

@@ -149,7 +149,8 @@ class NthCall(unittest.TestCase):
                     server.kill()
                 else:
                     self.assertEqual(ended, 70, server.output()[-2000:])
-                    self.assertIn(os.strerror(number), server.output())
+                    # (RocksDB tries out one open() only to learn whether it could bypass the page cache.)
+                    self.assertRegex(server.output(), os.strerror(number) + "|Direct I/O is not supported")
                 fired = faults.fired()
             self.assertEqual(fired != "" or ended is None, True, server.output()[-2000:])
             server.start()
