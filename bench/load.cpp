@@ -9,6 +9,7 @@
 /// all are the content of --body-file. With --flow-keys N request i carries flow-control key i mod
 /// N; with --tokens FILE the token in line i mod their number; with --hosts N the host
 /// 127.1.100.100 in the URL's path becomes the one with number i mod N (see wire.h).
+/// With --count N it ends after N requests, if the time is not over before.
 ///
 /// 429 and 503 count as refused. With --back-off 1 a refused connection rests for as long as
 /// Retry-After says, and what could not be sent in time is not sent at all. Latencies are those of
@@ -180,7 +181,9 @@ class Load {
       start_timer();
     } else {
       for (Connection& connection : connections_) {
-        send_next(connection, now_ns());
+        if (!all_sent()) {
+          send_next(connection, now_ns());
+        }
       }
     }
     // Requests on the wire at the end are waited for: whether they were taken must be known.

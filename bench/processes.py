@@ -53,17 +53,33 @@ class Process:
             fields = f.read().rsplit(")", 1)[1].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
-    def rss_mib(self):
+    def cpu_ns(self):
+        """Of all threads that are there, finer than the clock ticks of cpu_seconds()."""
+        total = 0
+        for thread in os.listdir(f"/proc/{self.child.pid}/task"):
+            try:
+                with open(f"/proc/{self.child.pid}/task/{thread}/schedstat") as f:
+                    total += int(f.read().split()[0])
+            except OSError:
+                pass  # it has ended
+        return total
+
+    def rss_mib(self, field="VmRSS"):
+        """VmHWM: the most that it ever was."""
         with open(f"/proc/{self.child.pid}/status") as f:
             for line in f:
-                if line.startswith("VmRSS:"):
+                if line.startswith(field + ":"):
                     return int(line.split()[1]) / 1024
         return 0.0
 
+    def kill(self):
+        self.child.kill()
+        self.child.wait()
+
 
 class Floor(Process):
-    def __init__(self, tools, *flags):
-        super().__init__([os.path.join(tools, "floor"), "--port", "0", *flags],
+    def __init__(self, tools, *flags, port=0):
+        super().__init__([os.path.join(tools, "floor"), "--port", str(port), *flags],
                          stdout=subprocess.PIPE, text=True)
         self.port = int(self.child.stdout.readline().split()[1])
 
@@ -85,7 +101,7 @@ class Server(Process):
                     break
             except OSError:
                 pass
-            if self.child.poll() is not None or time.monotonic() - self.started > 30:
+            if self.child.poll() is not None or time.monotonic() - self.started > 120:
                 self.stop()
                 with open(self.log.name, errors="replace") as log:
                     raise SystemExit(f"the server did not become ready:\n{log.read()[-3000:]}")

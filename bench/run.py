@@ -6,6 +6,7 @@ Machines differ and are noisy, so no figure stands alone: publishes are a share 
 A benchmark is not a test: the exit code is 0 whether or not a bar was reached.
 
     python3 bench/run.py --build build/release [--quick] [--only sqs]
+    python3 bench/run.py --only backlog [--messages 20000000] [--cases delayed,pull]
 """
 import argparse
 import datetime
@@ -20,6 +21,7 @@ import sys
 import tempfile
 import time
 
+from backlog import CASES, BacklogBench
 from contention import Contention
 from outbox import OutboxBench
 from processes import DEV_TOKEN, Floor, Server
@@ -41,6 +43,8 @@ class Bench:
         self.idle_seconds = 3 if arguments.quick else 10
         self.data_root = arguments.data
         self.quick = arguments.quick
+        self.messages = arguments.messages
+        self.cases = arguments.cases.split(",")
         self.rows = []
         self.raw = {}
 
@@ -331,6 +335,8 @@ class Bench:
             Contention(self).run()
         elif only in CONTENTION:
             Contention(self).run(only)
+        if only == "backlog":  # by itself: it takes half an hour
+            BacklogBench(self, self.messages, self.cases).run()
         if only in (None, "secrets"):
             self.secrets(4.5)
 
@@ -398,8 +404,12 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--quick", action="store_true", help="shorter, noisier")
     parser.add_argument("--only", help="some of the rows",
-                        choices=("publish", "sqs", "outbox", "secrets", "contention", *CONTENTION))
+                        choices=("publish", "sqs", "outbox", "secrets", "contention", "backlog", *CONTENTION))
+    parser.add_argument("--messages", type=int, help="of a backlog (default: 5 million, --quick: 200,000)")
+    parser.add_argument("--cases", default=",".join(CASES), help="of the backlogs (default: %(default)s)")
     arguments = parser.parse_args()
+    if unknown := set(arguments.cases.split(",")) - set(CASES):
+        parser.error(f"--cases: there is no {', '.join(sorted(unknown))}")
     bench = Bench(arguments)
     for needed in (os.path.join(bench.tools, "sqs_load"), bench.binary):
         if not os.path.exists(needed):

@@ -11,8 +11,9 @@
 ///   sqs_load wait  --port P --queue-url U --connections 10000
 ///                  one long poll on each; prints "waiting" when all of them are sent
 ///
-/// Requests whose bytes repeat are signed once; --sign-each 1 makes them differ. A connection sends
-/// its next request when the answer is there.
+/// Requests whose bytes repeat are signed once; --sign-each 1 makes them differ; --noise 1 fills
+/// bodies with what does not compress (and signs each). A connection sends its next request when
+/// the answer is there.
 #include <csignal>
 #include <map>
 
@@ -37,6 +38,7 @@ struct Options {
   bool fifo = false;
   bool sign_each = false;
   bool hold = false;
+  bool noise = false;
 };
 
 Options parse_options(int argc, char** argv) {
@@ -71,6 +73,8 @@ Options parse_options(int argc, char** argv) {
       options.fifo = number() != 0;
     } else if (flag == "--sign-each") {
       options.sign_each = number() != 0;
+    } else if (flag == "--noise") {
+      options.noise = number() != 0;
     } else if (flag == "--hold") {
       options.hold = number() != 0;
     } else {
@@ -100,6 +104,17 @@ std::vector<std::string> values_of(std::string_view body, std::string_view membe
     values.emplace_back(body.substr(at, end - at));
   }
   return values;
+}
+
+/// Six random bits a character: nothing repeats that LZ4 could find.
+void fill_with_noise(std::string& text, std::uint64_t number) {
+  std::uint64_t state = (number + 1) * 0x9e3779b97f4a7c15U;
+  for (char& c : text) {
+    state ^= state << 13U;
+    state ^= state >> 7U;
+    state ^= state << 17U;
+    c = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_"[state >> 58U];
+  }
 }
 
 class Run {
@@ -137,6 +152,9 @@ class Run {
 /// The members of one message.
 std::string Run::message(std::uint64_t number, std::int64_t sent_ns) const {
   std::string body(options_.body_bytes, '.');
+  if (options_.noise) {
+    fill_with_noise(body, number);
+  }
   if (options_.sign_each) {
     write_stamp(body.data(), number, sent_ns);
   }
@@ -362,8 +380,8 @@ int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   Options options = parse_options(argc, argv);
   const std::string mode = options.mode;
-  if (mode == "wake") {
-    options.sign_each = true;  // The stamp is in the body.
+  if (mode == "wake" || options.noise) {
+    options.sign_each = true;  // The bodies differ.
   }
   Run run(std::move(options));
   if (mode == "send") {

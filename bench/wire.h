@@ -149,7 +149,7 @@ class Latencies {
       samples_.push_back(static_cast<std::uint32_t>(us));
     }
   }
-  /// "p50_us":…,"p90_us":… — nearest rank; zeros when there is no sample.
+  /// "min_us":…,"p50_us":… — nearest rank; zeros when there is no sample.
   [[nodiscard]] std::string json() const {
     std::vector<std::uint32_t> sorted = samples_;
     std::sort(sorted.begin(), sorted.end());
@@ -160,10 +160,11 @@ class Latencies {
       const auto rank = static_cast<std::size_t>(share * static_cast<double>(sorted.size()));
       return sorted[std::min(rank, sorted.size() - 1)];
     };
-    char text[160];
+    char text[192];
     std::snprintf(text, sizeof text,
-                  "\"p50_us\":%u,\"p90_us\":%u,\"p99_us\":%u,\"p999_us\":%u,\"max_us\":%u", at(0.5),
-                  at(0.9), at(0.99), at(0.999), sorted.empty() ? 0 : sorted.back());
+                  "\"min_us\":%u,\"p50_us\":%u,\"p90_us\":%u,\"p99_us\":%u,\"p999_us\":%u,"
+                  "\"max_us\":%u",
+                  at(0), at(0.5), at(0.9), at(0.99), at(0.999), at(1));
     return text;
   }
 
