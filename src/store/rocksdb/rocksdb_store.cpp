@@ -13,6 +13,7 @@
 #include "store/rocksdb/data_dir.h"
 #include "store/rocksdb/database.h"
 #include "store/rocksdb/manifest_mark.h"
+#include "store/rocksdb/reclaimer.h"
 #include "store/rocksdb/recovery.h"
 #include "store/rocksdb/snapshot_reader.h"
 #include "store/rocksdb/value_guard.h"
@@ -43,11 +44,12 @@ void put_guarded(rocksdb::WriteBatch& batch, rocksdb::ColumnFamilyHandle* family
 
 class RocksDbStore final : public DurableStore {
  public:
-  RocksDbStore(DataDir dir, std::unique_ptr<Database> database, WitnessFile witness,
-               const Link& recovered)
+  RocksDbStore(const RocksDbOptions& options, DataDir dir, std::unique_ptr<Database> database,
+               WitnessFile witness, const Link& recovered)
       : dir_(std::move(dir)),
         database_(std::move(database)),
         witness_(std::move(witness)),
+        reclaimer_(*database_, options.reclaim_pace, options.reclaim_rows_min),
         batch_(new_batch()),
         last_(recovered),
         last_written_(recovered.seq),
@@ -80,6 +82,7 @@ class RocksDbStore final : public DurableStore {
   const DataDir dir_;
   const std::unique_ptr<Database> database_;
   WitnessKeeper witness_;
+  Reclaimer reclaimer_;
 
   rocksdb::WriteBatch batch_;  ///< the writer's own; kept for its buffers
   std::mutex sync_mutex_;      ///< one sync at a time: the sync thread's, or one forced by write()
@@ -172,6 +175,7 @@ Result<BatchSeq> RocksDbStore::write(std::span<const Write> writes) {
     last_ = link;
   }
   last_written_.store(seq);
+  reclaimer_.note(writes);
   return seq;
 }
 
@@ -292,6 +296,7 @@ Result<void> RocksDbStore::close() {
   }
   closed_ = true;
   HK_ASSERT(readers_.load() == 0);
+  reclaimer_.stop();
   Result<void> result;
   if (auto synced = sync(); !synced) {
     result = std::unexpected(synced.error());
@@ -337,8 +342,8 @@ Result<std::unique_ptr<DurableStore>> open_rocksdb(const RocksDbOptions& options
       return std::unexpected(level.error());
     }
   }
-  return std::make_unique<RocksDbStore>(std::move(*dir), std::move(*database), std::move(*witness),
-                                        *recovered);
+  return std::make_unique<RocksDbStore>(options, std::move(*dir), std::move(*database),
+                                        std::move(*witness), *recovered);
 }
 
 }  // namespace hk::store

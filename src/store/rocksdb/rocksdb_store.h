@@ -11,6 +11,7 @@
 ///     belongs elsewhere is not served.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -33,6 +34,10 @@ struct RocksDbOptions {
   int open_files_max = 512;
   /// A body of at least this size is kept apart and not rewritten by compaction.
   std::size_t blob_bytes_min = 4096;
+  /// Room is given back by compaction once a table has lost so many rows, and an eighth of what it
+  /// holds; looked at in these intervals (reclaimer.h).
+  std::uint64_t reclaim_rows_min = 20'000;
+  std::chrono::milliseconds reclaim_pace{10'000};
   /// The operator's word that batches are lost: open although the witness names a later batch, if
   /// the last recovered one is exactly this. Not to be left set: it fits one loss only.
   std::optional<BatchSeq> accept_loss_after{};

@@ -1,0 +1,110 @@
+#include "store/rocksdb/reclaimer.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace hk::store {
+
+Reclaimer::Reclaimer(Database& database, std::chrono::milliseconds pace, std::uint64_t rows_min)
+    : database_(database), pace_(pace), rows_min_(rows_min), thread_([this] { run(); }) {}
+
+void Reclaimer::note(std::span<const Write> writes) {
+  const auto erases = [](const Write& one) { return one.kind == Write::Kind::erase; };
+  auto next = std::ranges::find_if(writes, erases);
+  if (next == writes.end()) {
+    return;
+  }
+  const std::scoped_lock lock(mutex_);
+  for (; next != writes.end(); next = std::find_if(next + 1, writes.end(), erases)) {
+    Erased& erased = erased_[static_cast<std::size_t>(next->table)];
+    if (erased.rows == 0 || next->key < erased.first) {
+      erased.first = next->key;
+    }
+    if (erased.rows == 0 || next->key > erased.last) {
+      erased.last = next->key;
+    }
+    ++erased.rows;
+  }
+}
+
+void Reclaimer::stop() {
+  {
+    const std::scoped_lock lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_one();
+  if (thread_.joinable()) {
+    thread_.join();
+  }
+}
+
+void Reclaimer::run() {
+  for (;;) {
+    {
+      std::unique_lock lock(mutex_);
+      if (wake_.wait_for(lock, pace_, [this] { return stopping_.load(); })) {
+        return;
+      }
+    }
+    reclaim(take_what_is_worth_it());
+  }
+}
+
+bool Reclaimer::worth_it(Table table, std::uint64_t rows) const {
+  if (rows < rows_min_) {
+    return false;
+  }
+  std::uint64_t left = 0;
+  database_.db().GetIntProperty(database_.table(table), rocksdb::DB::Properties::kEstimateNumKeys,
+                                &left);
+  return rows >= left / share;
+}
+
+Reclaimer::AllErased Reclaimer::take_what_is_worth_it() {
+  std::array<std::uint64_t, table_count> rows{};
+  {
+    const std::scoped_lock lock(mutex_);
+    std::ranges::transform(erased_, rows.begin(), &Erased::rows);
+  }
+  AllErased taken;
+  for (std::size_t i = 0; i < table_count; ++i) {
+    if (worth_it(static_cast<Table>(i), rows[i])) {  // may wait for RocksDB: without the lock
+      const std::scoped_lock lock(mutex_);
+      taken[i] = std::exchange(erased_[i], Erased{});
+    }
+  }
+  return taken;
+}
+
+void Reclaimer::reclaim(const AllErased& erased) {
+  const auto nothing = [](const Erased& one) { return one.rows == 0; };
+  if (std::ranges::all_of(erased, nothing)) {
+    return;
+  }
+  // All tables, because the log goes only when none of them needs it any more. An error here loses
+  // nothing but the room; one that matters is what the next write returns.
+  std::vector<rocksdb::ColumnFamilyHandle*> families{database_.own()};
+  for (std::size_t i = 0; i < table_count; ++i) {
+    families.push_back(database_.table(static_cast<Table>(i)));
+  }
+  if (!database_.db().Flush(rocksdb::FlushOptions(), families).ok()) {
+    return;
+  }
+  for (std::size_t i = 0; i < table_count && !stopping_; ++i) {
+    if (erased[i].rows == 0) {
+      continue;
+    }
+    rocksdb::CompactRangeOptions options;
+    options.exclusive_manual_compaction = false;  // what RocksDB finds urgent goes on beside it
+    options.canceled = &stopping_;
+    const rocksdb::Slice first(erased[i].first);
+    const rocksdb::Slice last(erased[i].last);
+    if (!database_.db()
+             .CompactRange(options, database_.table(static_cast<Table>(i)), &first, &last)
+             .ok()) {
+      return;
+    }
+  }
+}
+
+}  // namespace hk::store
