@@ -9,6 +9,7 @@ Reclaimer::Reclaimer(Database& database, std::chrono::milliseconds pace, std::ui
     : database_(database), pace_(pace), rows_min_(rows_min), thread_([this] { run(); }) {}
 
 void Reclaimer::note(std::span<const Write> writes) {
+  batches_.fetch_add(1, std::memory_order_relaxed);
   const auto erases = [](const Write& one) { return one.kind == Write::Kind::erase; };
   auto next = std::ranges::find_if(writes, erases);
   if (next == writes.end()) {
@@ -46,7 +47,11 @@ void Reclaimer::run() {
         return;
       }
     }
+    const bool calm = batches_.exchange(0, std::memory_order_relaxed) < calm_batches;
     reclaim(take_what_is_worth_it());
+    if (calm && log_wanted_) {
+      give_back_log();
+    }
   }
 }
 
@@ -77,34 +82,31 @@ Reclaimer::AllErased Reclaimer::take_what_is_worth_it() {
 }
 
 void Reclaimer::reclaim(const AllErased& erased) {
-  const auto nothing = [](const Erased& one) { return one.rows == 0; };
-  if (std::ranges::all_of(erased, nothing)) {
-    return;
-  }
-  // All tables, because the log goes only when none of them needs it any more. An error here loses
-  // nothing but the room; one that matters is what the next write returns.
-  std::vector<rocksdb::ColumnFamilyHandle*> families{database_.own()};
-  for (std::size_t i = 0; i < table_count; ++i) {
-    families.push_back(database_.table(static_cast<Table>(i)));
-  }
-  if (!database_.db().Flush(rocksdb::FlushOptions(), families).ok()) {
-    return;
-  }
   for (std::size_t i = 0; i < table_count && !stopping_; ++i) {
     if (erased[i].rows == 0) {
       continue;
     }
+    log_wanted_ = true;
     rocksdb::CompactRangeOptions options;
     options.exclusive_manual_compaction = false;  // what RocksDB finds urgent goes on beside it
     options.canceled = &stopping_;
     const rocksdb::Slice first(erased[i].first);
     const rocksdb::Slice last(erased[i].last);
-    if (!database_.db()
-             .CompactRange(options, database_.table(static_cast<Table>(i)), &first, &last)
-             .ok()) {
-      return;
-    }
+    // An error here loses nothing but the room; one that matters is what the next write returns.
+    database_.db()
+        .CompactRange(options, database_.table(static_cast<Table>(i)), &first, &last)
+        .PermitUncheckedError();
   }
+}
+
+/// The log goes when no table needs it any more.
+void Reclaimer::give_back_log() {
+  log_wanted_ = false;
+  std::vector<rocksdb::ColumnFamilyHandle*> families{database_.own()};
+  for (std::size_t i = 0; i < table_count; ++i) {
+    families.push_back(database_.table(static_cast<Table>(i)));
+  }
+  database_.db().Flush(rocksdb::FlushOptions(), families).PermitUncheckedError();
 }
 
 }  // namespace hk::store

@@ -24,14 +24,16 @@ class Reclaimer {
  public:
   /// Worth it once a table has lost this share of what it holds: rows are rewritten at most so many
   /// times for each one that was deleted.
-  static constexpr std::uint64_t share = 8;
+  static constexpr std::uint64_t share = 4;
+  /// With fewer batches between two looks the store is at rest, and its log can go, too.
+  static constexpr std::uint64_t calm_batches = 100;
 
   Reclaimer(Database& database, std::chrono::milliseconds pace, std::uint64_t rows_min);
   ~Reclaimer() { stop(); }
   Reclaimer(const Reclaimer&) = delete;
   Reclaimer& operator=(const Reclaimer&) = delete;
 
-  /// These were written. Ranges do not count: how much they held is not known.
+  /// A batch with these was written. Ranges do not count: how much they held is not known.
   void note(std::span<const Write> writes);
   /// Nothing is under way afterwards: a compaction is given up where it is.
   void stop();
@@ -49,6 +51,7 @@ class Reclaimer {
   [[nodiscard]] bool worth_it(Table table, std::uint64_t rows) const;
   AllErased take_what_is_worth_it();
   void reclaim(const AllErased& erased);
+  void give_back_log();
 
   Database& database_;
   const std::chrono::milliseconds pace_;
@@ -56,7 +59,9 @@ class Reclaimer {
 
   std::mutex mutex_;
   std::condition_variable wake_;
-  AllErased erased_;                   ///< protected by mutex_
+  AllErased erased_;                       ///< protected by mutex_
+  std::atomic<std::uint64_t> batches_{0};  ///< since the last look
+  bool log_wanted_ = false;            ///< the thread's own: rows are gone that the log still has
   std::atomic<bool> stopping_{false};  ///< changed under mutex_; RocksDB looks at it, too
   std::thread thread_;
 };

@@ -34,7 +34,7 @@ struct RocksDbOptions {
   int open_files_max = 512;
   /// A body of at least this size is kept apart and not rewritten by compaction.
   std::size_t blob_bytes_min = 4096;
-  /// Room is given back by compaction once a table has lost so many rows, and an eighth of what it
+  /// Room is given back by compaction once a table has lost so many rows, and a quarter of what it
   /// holds; looked at in these intervals (reclaimer.h).
   std::uint64_t reclaim_rows_min = 20'000;
   std::chrono::milliseconds reclaim_pace{10'000};
