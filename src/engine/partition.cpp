@@ -1,5 +1,7 @@
 #include "engine/partition.h"
 
+#include <algorithm>
+
 #include "base/assert.h"
 #include "engine/message_cache.h"
 #include "store/codec.h"
@@ -57,8 +59,20 @@ class Partition::BatchReader final : public core::Reader {
     return view().messages_after(after, limit);
   }
   core::Seq last_seq() override { return view().last_seq(); }
+  /// Asked for again and again while much expires: reading on from the first one that is left
+  /// spares walking over those that were deleted.
   std::vector<core::PutExpiry> expiries_until(Moment now, std::size_t limit) override {
-    return view().expiries_until(now, limit);
+    const store::TypedReader::ExpiryPlace end{now + Millis{1}, 0};
+    auto found = view().expiries(expiries_from_, end, limit);
+    if (!found.empty()) {
+      expiries_from_ = {found.front().at, found.front().batch};
+    } else if (limit > 0) {
+      expiries_from_ = std::max(expiries_from_, end);
+    }
+    return found;
+  }
+  void written(const core::PutExpiry& put) {
+    expiries_from_ = std::min(expiries_from_, {put.at, put.batch});
   }
   std::optional<core::Meta> meta() override { return view().meta(); }
   std::vector<core::Tenant> tenants() override { return view().tenants(); }
@@ -115,7 +129,7 @@ class Partition::BatchReader final : public core::Reader {
   }
 
  private:
-  core::Reader& view() {
+  store::TypedReader& view() {
     if (!view_) {
       view_ = std::make_unique<store::TypedReader>(store_.snapshot());
     }
@@ -124,6 +138,7 @@ class Partition::BatchReader final : public core::Reader {
 
   store::Store& store_;
   std::unique_ptr<store::TypedReader> view_;
+  store::TypedReader::ExpiryPlace expiries_from_{};  ///< no expiry has a place before it
 
  public:
   MessageCache cache;
@@ -236,6 +251,8 @@ Result<void> Partition::write(core::Batch::Output& output, Written& written) {
         }
       } else if (const auto* schedule = std::get_if<core::PutScheduleState>(&mutation)) {
         note(*schedule, written.outcomes);
+      } else if (const auto* expiry = std::get_if<core::PutExpiry>(&mutation)) {
+        reader_->written(*expiry);
       } else if (const auto* purged = std::get_if<core::PurgeMessage>(&mutation)) {
         // Reading a finished message had brought it back: without its state it would look pending.
         reader_->cache.erase(purged->seq);

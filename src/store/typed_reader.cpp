@@ -188,7 +188,8 @@ std::vector<std::shared_ptr<const core::Message>> TypedReader::messages_after(co
 
 core::Seq TypedReader::last_seq() {
   const auto indexed = meta().value_or(core::Meta{}).indexed_up_to;
-  const auto last = scan(Table::message, "", "", 1, true);
+  // Only behind the mark: what was purged before it may have left nothing but deleted rows.
+  const auto last = scan(Table::message, after_key(seq_key(indexed)), "", 1, true);
   if (last.empty()) {
     return indexed;
   }
@@ -197,9 +198,14 @@ core::Seq TypedReader::last_seq() {
 }
 
 std::vector<core::PutExpiry> TypedReader::expiries_until(Moment now, std::size_t limit) {
+  return expiries({}, {now + Millis{1}, 0}, limit);
+}
+
+std::vector<core::PutExpiry> TypedReader::expiries(const ExpiryPlace& from, const ExpiryPlace& to,
+                                                   std::size_t limit) {
   std::vector<core::PutExpiry> out;
-  const std::string end = expiry_key(now + Millis{1}, 0);
-  for (const Entry& entry : scan(Table::expiry, "", end, limit)) {
+  const std::string end = expiry_key(to.first, to.second);
+  for (const Entry& entry : scan(Table::expiry, expiry_key(from.first, from.second), end, limit)) {
     const auto [at, batch] = checked_key(parse_expiry_key(entry.key), Table::expiry, entry.key);
     out.push_back(checked(decode_expiry(at, batch, entry.value), Table::expiry, entry.key));
   }

@@ -38,6 +38,11 @@ class TypedReader final : public core::Reader {
   core::Seq last_seq() override;
 
   std::vector<core::PutExpiry> expiries_until(Moment now, std::size_t limit) override;
+  /// Time and batch: the order of expiries.
+  using ExpiryPlace = std::pair<Moment, std::uint64_t>;
+  /// Those with from <= place < to: for who knows that there are none before.
+  std::vector<core::PutExpiry> expiries(const ExpiryPlace& from, const ExpiryPlace& to,
+                                        std::size_t limit);
   std::optional<core::Meta> meta() override;
   std::vector<core::Tenant> tenants() override;
   std::vector<core::Queue> queues() override;

@@ -179,6 +179,10 @@ TEST_F(TypedReaderTest, ExpiriesAreThoseThatAreDue) {
   EXPECT_EQ(due[0].batch, 9U);
   EXPECT_EQ(due[1].messages, (std::vector<Seq>{Seq{2}}));
   EXPECT_EQ(r.expiries_until(moment_from_ms(20), 1).size(), 1U);
+
+  const auto rest = r.expiries({moment_from_ms(10), 10}, {moment_from_ms(30), 1}, 10);
+  ASSERT_EQ(rest.size(), 1U);
+  EXPECT_EQ(rest[0].at, moment_from_ms(20));
 }
 
 TEST_F(TypedReaderTest, DeadLettersArePagedInBothDirections) {
