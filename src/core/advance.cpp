@@ -26,6 +26,12 @@ Millis lease_for(Millis timeout) { return timeout + timeout / 10; }
 
 }  // namespace
 
+namespace {
+/// What a batch may name of what expires, so that commands do not wait for long behind a purge; a
+/// record is not cut in two.
+constexpr std::size_t purges_per_batch = 512;
+}  // namespace
+
 void Machine::advance() {
   expire_leases();
   sweep_queues();
@@ -209,7 +215,13 @@ void Machine::purge_expired() {
   }
   const auto due = batch_.reader().expiries_until(now, limits_.expiries_per_batch);
   next_expiry_check_ = due.size() == limits_.expiries_per_batch ? now : now + limits_.expiry_poll;
+  std::size_t looked_at = 0;
   for (const PutExpiry& record : due) {
+    if (looked_at >= purges_per_batch) {
+      next_expiry_check_ = now;
+      return;
+    }
+    looked_at += record.messages.size() + record.dedups.size();
     // A number must not be used twice: the mark that remembers it is written with the purge at the
     // latest.
     const bool too_young = std::any_of(record.messages.begin(), record.messages.end(),

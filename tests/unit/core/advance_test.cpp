@@ -73,6 +73,61 @@ TEST(Advance, PurgesWhatIsOverAndNothingElse) {
   EXPECT_TRUE(rig.reader.expiries.empty());
 }
 
+/// Like Rig::run(), with as many commands as there are.
+std::vector<StartAttempt> run_all(Rig& rig, std::vector<Command> commands) {
+  rig.machine->begin(rig.now, rig.reader);
+  for (Command& command : commands) {
+    EXPECT_TRUE(rig.machine->execute(std::move(command)).has_value());
+  }
+  rig.machine->advance();
+  auto output = rig.machine->take();
+  for (const Mutation& mutation : output.mutations) {
+    rig.reader.apply(mutation);
+  }
+  std::vector<StartAttempt> starts;
+  for (Effect& effect : output.effects) {
+    starts.push_back(std::move(std::get<StartAttempt>(effect)));
+  }
+  return starts;
+}
+
+TEST(Advance, APurgeOfManyIsSpreadOverBatches) {
+  constexpr std::size_t in_a_record = 600;  // more than a batch may purge
+  Limits limits;
+  limits.retention_finished = Millis{10'000};
+  limits.index_after = Millis{10};
+  limits.starts_per_batch = in_a_record;
+  limits.destination_parallelism = in_a_record;
+  Rig rig(limits);
+  for (int record = 0; record < 3; ++record) {
+    std::vector<Command> commands;
+    for (std::size_t i = 0; i < in_a_record; ++i) {
+      commands.emplace_back(Rig::publishing(message_to("http://a")));
+    }
+    const auto starts = run_all(rig, std::move(commands));
+    ASSERT_EQ(starts.size(), in_a_record);
+    commands.clear();
+    for (const StartAttempt& start : starts) {
+      commands.emplace_back(Rig::outcome(start, true));
+    }
+    run_all(rig, std::move(commands));
+  }
+  rig.pass(Millis{100});
+  rig.run();
+  rig.run();
+  ASSERT_EQ(rig.reader.messages.size(), 3 * in_a_record);
+
+  rig.pass(Millis{12'000});
+  for (std::size_t left = 2 * in_a_record; left > 0; left -= in_a_record) {
+    rig.run();
+    EXPECT_EQ(rig.reader.messages.size(), left);
+    EXPECT_LE(*rig.machine->wake_at(), rig.now);  // the rest is not forgotten
+  }
+  rig.run();
+  EXPECT_TRUE(rig.reader.messages.empty());
+  EXPECT_TRUE(rig.reader.expiries.empty());
+}
+
 TEST(Advance, PurgesEventsOlderThanTheRetention) {
   Limits limits;
   limits.retention_finished = Millis{10'000};
