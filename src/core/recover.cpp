@@ -63,12 +63,17 @@ void Machine::recover(Reader& reader, Moment now) {
     check_flow_key_later({flow.tenant, flow.key});
   }
 
-  // Lanes first, so that the young ones below are placed against windows that are filled.
+  // Lanes first, so that the young ones below are placed against windows that are filled. All are
+  // there before one is read, because windows share what may be in memory.
+  std::vector<Lane*> lanes;
   std::optional<LaneKey> last;
   while (auto key = reader.next_lane(last)) {
     HK_SOMETIMES(recovered_lane);
-    read_lane(lane_for(*key));
+    lanes.push_back(&lane_for(*key));
     last = std::move(key);
+  }
+  for (Lane* lane : lanes) {
+    read_lane(*lane);
   }
 
   // Messages accepted shortly before the end have no index entry yet: they get one now.

@@ -88,6 +88,29 @@ TEST(Recover, FindsEveryMessageBeyondTheWindowInOrder) {
   EXPECT_TRUE(rig.reader.lanes.empty());
 }
 
+TEST(Recover, TheWindowsOfAllLanesShareTheBudget) {
+  Limits limits;
+  limits.lane_window_min = 2;
+  limits.lane_window_max = 64;
+  limits.window_budget = 128;
+  limits.index_after = Millis{10};
+  Rig rig(limits);
+  for (int i = 0; i < 40 * 32; ++i) {
+    Message later = message_to("http://host" + std::to_string(i % 32));
+    later.not_before = rig.now + Millis{1'000'000};
+    rig.publish(later);
+  }
+  rig.pass(limits.index_after);
+  for (int i = 0; i < 4; ++i) {
+    rig.run();
+  }
+
+  rig.restart();
+
+  EXPECT_LE(rig.machine->in_memory(), limits.window_budget);
+  EXPECT_GE(rig.machine->in_memory(), limits.window_budget / 2);
+}
+
 TEST(Recover, KeepsAttemptsAndDueTimes) {
   Rig rig;
   const Ran ran = rig.run(Rig::publishing(message_to("http://a", {Millis{100}, Millis{100}})));
