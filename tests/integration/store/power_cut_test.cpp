@@ -31,15 +31,26 @@ std::size_t body_bytes(BatchSeq seq) { return seq % 7 == 0 ? 6000 : 300; }
 RocksDbOptions options_in(const std::string& path) {
   RocksDbOptions options = small_options(path);
   options.write_buffer_bytes = std::size_t{256} << 10U;  // flushes and compactions all the time
+  options.reclaim_rows_min = 20;                         // and of what was deleted
+  options.reclaim_pace = std::chrono::milliseconds(5);
   return options;
 }
 
-/// Batch n: one row more in two tables, and the same number in a third.
+/// How many rows of the lane table are left in it.
+constexpr BatchSeq lane_rows = 30;
+
+/// Batch n: one row more in two tables, the same number in a third, and in a fourth the oldest row
+/// makes room for a new one.
 std::vector<Write> batch_of(BatchSeq seq) {
-  return {
+  std::vector<Write> batch = {
       {Write::Kind::put, Table::message, numbered_key(seq), numbered_value(seq, body_bytes(seq))},
       {Write::Kind::put, Table::state, numbered_key(seq), "state"},
-      {Write::Kind::put, Table::counters, "count", std::to_string(seq)}};
+      {Write::Kind::put, Table::counters, "count", std::to_string(seq)},
+      {Write::Kind::put, Table::lane, numbered_key(seq), "entry"}};
+  if (seq > lane_rows) {
+    batch.push_back({Write::Kind::erase, Table::lane, numbered_key(seq - lane_rows), {}});
+  }
+  return batch;
 }
 
 void acknowledge(BatchSeq seq) {
@@ -168,6 +179,12 @@ void expect_prefix(DurableStore& store) {
     ASSERT_EQ((*messages)[seq - 1].key, numbered_key(seq));
     ASSERT_EQ((*messages)[seq - 1].value, numbered_value(seq, body_bytes(seq)));
     ASSERT_EQ((*states)[seq - 1].key, numbered_key(seq));
+  }
+  const auto entries = reader->scan(Table::lane, "", "", last + 10);
+  ASSERT_TRUE(entries.has_value());
+  ASSERT_EQ(entries->size(), std::min(last, lane_rows));
+  for (BatchSeq i = 0; i < entries->size(); ++i) {
+    ASSERT_EQ((*entries)[i].key, numbered_key(last - entries->size() + 1 + i));
   }
 }
 
