@@ -149,14 +149,19 @@ class BacklogBench:
         late = {name: seen[f"{name}_us"] / 1000 - PROBE_DELAY * 1000 for name in ("min", "p50", "p99", "max")}
         return late | {"lost": max(0, sent["created_total"] - stats["unique_ids"])}
 
-    def idle(self, sides):
-        """CPU in milliseconds a second, of all at once; when the compactions that follow the filling are over."""
+    @staticmethod
+    def settle(sides):
+        """Until the compactions are over that filling or starting has left behind."""
         deadline = time.monotonic() + 120
         while time.monotonic() < deadline:
             before = [side.server.cpu_ns() for side in sides]
             time.sleep(2)
             if all(side.server.cpu_ns() - was < 20e6 for side, was in zip(sides, before)):
-                break
+                return
+
+    def idle(self, sides):
+        """CPU in milliseconds a second, of all at once."""
+        self.settle(sides)
         before, since = [side.server.cpu_ns() for side in sides], time.monotonic()
         time.sleep(self.bench.idle_seconds)
         took = time.monotonic() - since
@@ -178,7 +183,6 @@ class BacklogBench:
             self.bench.row(f"{self.name}: memory, the most", f"{full.peak_mib:.0f} MiB", "<= 512 MiB",
                            full.peak_mib <= 512, f"beside it the empty one: {empty.peak_mib:.0f} MiB")
             empty.close()
-            self.restart(full, raw)
             self.drain(case, full, count, raw)
         finally:
             for side in sides:
@@ -197,11 +201,15 @@ class BacklogBench:
         raw["disk"] = full.disk()
         self.bench.row(f"{self.name}: disk", f"{full.disk() / payload:.2f} x payload", "<= 2.5 + log",
                        full.disk() <= 2.5 * payload + LOG_BYTES, f"{full.disk() / 2**20:,.0f} MiB")
+        # Both start again, so that neither has writes of its filling before it that become files while it is measured.
+        self.restart(full, raw)
+        empty.crash()
+        self.settle((empty, full))
         late = raw["late_ms"] = [self.probe(side) for side in (empty, full)]
         self.bench.row(f"{self.name}: a delayed one is late by, max", f"{late[1]['max']:.0f} ms", "<= 1000 ms",
                        late[1]["max"] <= 1000 and late[1]["min"] > -CLOCK_MS and late[1]["lost"] == 0,
-                       f"min {late[1]['min']:.1f}, p50 {late[1]['p50']:.1f}, p99 {late[1]['p99']:.1f} ms; empty: p50 {late[0]['p50']:.1f}, "
-                       f"p99 {late[0]['p99']:.1f}, max {late[0]['max']:.0f} ms"
+                       f"min {late[1]['min']:.1f}, p50 {late[1]['p50']:.1f}, p99 {late[1]['p99']:.1f} ms; empty: "
+                       f"p50 {late[0]['p50']:.1f}, p99 {late[0]['p99']:.1f}, max {late[0]['max']:.0f} ms"
                        + (f", {late[1]['lost']} LOST" if late[1]["lost"] else ""))
         rounds = raw["rounds"] = []
         for number in range(self.rounds):
