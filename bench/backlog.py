@@ -90,8 +90,8 @@ class BacklogBench:
         """In batches; headers(i) are the options of item i of each batch."""
         rng = random.Random(count)
         letters = string.ascii_letters + string.digits + "-_"
-        items = [{"destination": destination, "body": "".join(rng.choices(letters, k=BODY_BYTES)), "headers": headers(i)}
-                 for i in range(BATCH)]
+        items = [{"destination": destination, "headers": headers(i),
+                  "body": "".join(rng.choices(letters, k=BODY_BYTES))} for i in range(BATCH)]
         path = os.path.join(side.data, "batch.json")
         with open(path, "w") as f:
             json.dump(items, f)
@@ -125,7 +125,8 @@ class BacklogBench:
         sent = self.bench.load(side.server.publish_url(side.hook()), CONNECTIONS, self.seconds)
         stats, _ = self.bench.drain(side.receiver, sent["created_total"], sent["until_ns"])
         cpu = (side.server.cpu_ns() - cpu) / 1000 / max(1, sent["created_total"])
-        return {"publish": sent["rps"], "cpu_us": cpu, "deliver": self.bench.received_between(stats, sent["from_ns"], sent["until_ns"]),
+        return {"publish": sent["rps"], "cpu_us": cpu,
+                "deliver": self.bench.received_between(stats, sent["from_ns"], sent["until_ns"]),
                 "bad": sent["errors"] + sent["non_2xx"] + max(0, sent["created_total"] - stats["unique_ids"])}
 
     def pulled_through(self, side):
