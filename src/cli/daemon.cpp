@@ -16,6 +16,7 @@
 #include "delivery/headers.h"
 #include "delivery/url.h"
 #include "observe/log.h"
+#include "store/crash_point.h"
 
 namespace hk::cli {
 
@@ -158,6 +159,9 @@ Result<void> Daemon::at_disk(Result<void> done) {
 }
 
 Result<void> Daemon::open_store() {
+  if (!options_.crash_at.empty()) {
+    if (auto armed = store::arm_crash(options_.crash_at); !armed) return armed;
+  }
   store::RocksDbOptions rocks;
   rocks.path = options_.data;
   rocks.block_cache_bytes = options_.block_cache_bytes;

@@ -11,6 +11,7 @@
 
 #include "base/assert.h"
 #include "engine/weight.h"
+#include "store/crash_point.h"
 #include "store/store.h"
 #include "store/typed_reader.h"
 
@@ -59,9 +60,11 @@ Result<void> Engine::start() {
   if (auto opened = partition_.open(clock_.now()); !opened) {
     return opened;
   }
+  store::crash_point(store::CrashPoint::epoch_written);
   if (auto synced = store_.sync(); !synced) {
     return std::unexpected(synced.error());
   }
+  store::crash_point(store::CrashPoint::epoch_synced);
   std::atomic_store(&durable_view_, std::shared_ptr<core::Reader>(
                                         std::make_shared<store::TypedReader>(store_.snapshot())));
   publish_stats(0);
@@ -197,7 +200,9 @@ void Engine::run_sync(std::uint64_t durable) {
       const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
       durable = pending.back().written.batch;
       HK_ASSERT(*synced >= durable);
+      store::crash_point(store::CrashPoint::sync_ended);
       std::atomic_store(&durable_view_, std::shared_ptr<core::Reader>(std::move(view)));
+      store::crash_point(store::CrashPoint::view_published);
       if (options_.on_commit) {
         options_.on_commit(took.count(), pending.size(), bytes);
       }
@@ -234,9 +239,11 @@ void Engine::release(std::vector<Pending>& done) {
                      std::make_move_iterator(one.written.effects.end()));
     }
   }
+  store::crash_point(store::CrashPoint::replies_released);
   if (!effects.empty() && options_.run_effects) {
     options_.run_effects(std::move(effects));
   }
+  store::crash_point(store::CrashPoint::effects_released);
 }
 
 void Engine::answer(std::vector<Submission>& submissions, std::vector<core::Reply> replies) {

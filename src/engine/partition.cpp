@@ -5,6 +5,7 @@
 #include "base/assert.h"
 #include "engine/message_cache.h"
 #include "store/codec.h"
+#include "store/crash_point.h"
 #include "store/store.h"
 #include "store/typed_reader.h"
 
@@ -171,6 +172,7 @@ Result<void> Partition::open(Moment now) {
   }
   auto output = machine_->take();
   HK_ASSERT(output.effects.empty());
+  store::crash_point(store::CrashPoint::epoch_unwritten);
   Written written;
   if (auto done = write(output, written); !done) {
     return std::unexpected(done.error());

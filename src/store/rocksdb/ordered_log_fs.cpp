@@ -3,6 +3,8 @@
 #include <mutex>
 #include <string>
 
+#include "store/crash_point.h"
+
 namespace hk::store {
 namespace {
 
@@ -63,6 +65,7 @@ class OrderedLogFs final : public rocksdb::FileSystemWrapper {
         }
       }
     }
+    crash_point(CrashPoint::log_ending);
     std::unique_ptr<FSWritableFile> file;
     if (IOStatus made = target()->NewWritableFile(name, options, &file, dbg); !made.ok()) {
       return made;
@@ -70,7 +73,24 @@ class OrderedLogFs final : public rocksdb::FileSystemWrapper {
     auto log = std::make_unique<LogFile>(std::move(file));
     previous_ = log->open_log();
     *result = std::move(log);
+    crash_point(CrashPoint::log_made);
     return IOStatus::OK();
+  }
+
+  // The same as below, with the points at which a test may end the process.
+  IOStatus RenameFile(const std::string& from, const std::string& to, const IOOptions& options,
+                      IODebugContext* dbg) override {
+    crash_point(CrashPoint::rename_begins);
+    IOStatus renamed = target()->RenameFile(from, to, options, dbg);
+    crash_point(CrashPoint::rename_ended);
+    return renamed;
+  }
+  IOStatus DeleteFile(const std::string& name, const IOOptions& options,
+                      IODebugContext* dbg) override {
+    crash_point(CrashPoint::delete_begins);
+    IOStatus deleted = target()->DeleteFile(name, options, dbg);
+    crash_point(CrashPoint::delete_ended);
+    return deleted;
   }
 
  private:

@@ -10,6 +10,7 @@
 
 #include "base/assert.h"
 #include "base/sometimes.h"
+#include "store/crash_point.h"
 #include "store/rocksdb/data_dir.h"
 #include "store/rocksdb/database.h"
 #include "store/rocksdb/manifest_mark.h"
@@ -162,6 +163,7 @@ Result<BatchSeq> RocksDbStore::write(std::span<const Write> writes) {
   rocksdb::Status status = fill(writes);
   const Link link = next_link(last_, batch_.Data());
   put_guarded(batch_, database_->own(), own_table, chain_key(seq), chain_value(link), status);
+  crash_point(CrashPoint::batch_unwritten);
   if (status.ok()) {
     rocksdb::WriteOptions unsynced;
     unsynced.sync = false;  // sync() makes it durable: one sync serves every batch before it
@@ -170,6 +172,7 @@ Result<BatchSeq> RocksDbStore::write(std::span<const Write> writes) {
   if (!status.ok()) {
     return stop(to_error(status, "cannot write batch " + std::to_string(seq)));
   }
+  crash_point(CrashPoint::batch_written);
   {
     const std::scoped_lock lock(mutex_);
     last_ = link;
@@ -189,10 +192,12 @@ Result<BatchSeq> RocksDbStore::sync() {
     }
     covered = last_;
   }
+  crash_point(CrashPoint::sync_begins);
   const rocksdb::Status status = database_->db().SyncWAL();
   if (!status.ok()) {
     return stop(to_error(status, "cannot sync the log"));
   }
+  crash_point(CrashPoint::log_synced);
   if (auto written = witness_.finish(covered); !written) {
     return stop(written.error());
   }
@@ -217,6 +222,7 @@ Result<void> RocksDbStore::checkpoint(const std::string& dir) {
   if (auto whole = scrub(); !whole) {
     return whole;
   }
+  crash_point(CrashPoint::backup_begins);
   // Made under another name: what bears the name is a whole backup.
   const std::string partial = dir + ".partial";
   std::error_code ignored;
@@ -230,6 +236,7 @@ Result<void> RocksDbStore::checkpoint(const std::string& dir) {
   if (!status.ok()) {
     return std::unexpected(to_error(status, "cannot make a backup in " + partial));
   }
+  crash_point(CrashPoint::backup_copied);
   // Which batch it ends with, only the backup itself knows; reading it also proves that it opens.
   Link last;
   {
@@ -253,14 +260,17 @@ Result<void> RocksDbStore::checkpoint(const std::string& dir) {
   if (auto marked = ManifestMark::make(partial); !marked) {
     return marked;
   }
+  crash_point(CrashPoint::backup_witnessed);
   if (auto marked = DataDir::write_format(partial); !marked) {
     return marked;
   }
+  crash_point(CrashPoint::backup_unnamed);
   std::error_code error;
   std::filesystem::rename(partial, dir, error);
   if (error) {
     return io_error("cannot give the backup its name", dir, error.value());
   }
+  crash_point(CrashPoint::backup_named);
   const std::string parent = std::filesystem::absolute(dir).parent_path().string();
   return sync_directory(parent);
 }
@@ -317,10 +327,12 @@ Result<std::unique_ptr<DurableStore>> open_rocksdb(const RocksDbOptions& options
   if (!dir) {
     return std::unexpected(dir.error());
   }
+  crash_point(CrashPoint::directory_made);
   auto witness = open_witness(*dir);
   if (!witness) {
     return std::unexpected(witness.error());
   }
+  crash_point(CrashPoint::witness_opened);
   if (witness->link().seq != 0 && !dir->has_database() && !options.accept_loss_after) {
     return fail(ErrorKind::corruption,
                 "refusing to start: " + dir->witness_path() + " says that batch " +
@@ -332,16 +344,19 @@ Result<std::unique_ptr<DurableStore>> open_rocksdb(const RocksDbOptions& options
   if (!database) {
     return std::unexpected(database.error());
   }
+  crash_point(CrashPoint::database_opened);
   auto recovered = recover(**database, *dir, *witness, options.accept_loss_after);
   if (!recovered) {
     return std::unexpected(recovered.error());
   }
+  crash_point(CrashPoint::database_recovered);
   // RocksDB has written what it recovered into tables: all of it is durable, so it is witnessed.
   if (*recovered != witness->link()) {
     if (auto level = witness->write(*recovered); !level) {
       return std::unexpected(level.error());
     }
   }
+  crash_point(CrashPoint::witness_leveled);
   return std::make_unique<RocksDbStore>(options, std::move(*dir), std::move(*database),
                                         std::move(*witness), *recovered);
 }

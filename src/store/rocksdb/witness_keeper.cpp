@@ -1,5 +1,7 @@
 #include "store/rocksdb/witness_keeper.h"
 
+#include "store/crash_point.h"
+
 namespace hk::store {
 
 WitnessKeeper::WitnessKeeper(WitnessFile file)
@@ -64,7 +66,9 @@ void WitnessKeeper::run() {
     } else {
       const Link link = durable_;
       lock.unlock();
+      crash_point(CrashPoint::witness_unwritten);
       auto result = file_.write(link);
+      crash_point(CrashPoint::witness_written);
       lock.lock();
       if (result) {
         done_ = link;
