@@ -272,7 +272,11 @@ class HoldingFs final : public rocksdb::FileSystemWrapper {
     pending_.erase(to);
     const auto held = names_.extract(from);
     if (held.empty()) {
-      return target()->RenameFile(from, to, options, dbg);
+      IOStatus renamed = target()->RenameFile(from, to, options, dbg);
+      if (renamed.ok()) {
+        follow_directory(from, to);
+      }
+      return renamed;
     }
     names_[to] = {held.mapped().path, ++order_};
     if (const auto pending = pending_.extract(from); !pending.empty()) {
@@ -322,6 +326,20 @@ class HoldingFs final : public rocksdb::FileSystemWrapper {
     }
     target()->DeleteFile(held.mapped().path, options, dbg).PermitUncheckedError();
     return true;
+  }
+  /// A directory was renamed, and what is held in it with it. REQUIRES: mutex_ is held.
+  void follow_directory(const std::string& from, const std::string& to) {
+    const auto follow = [&](auto& by_name, const auto& moved) {
+      for (auto one = by_name.lower_bound(from + "/");
+           one != by_name.end() && one->first.starts_with(from + "/");) {
+        auto node = by_name.extract(one++);
+        node.key() = to + node.key().substr(from.size());
+        moved(node.mapped());
+        by_name.insert(std::move(node));
+      }
+    };
+    follow(names_, [&](Held& held) { held.path = to + held.path.substr(from.size()); });
+    follow(pending_, [](const auto& /*pending*/) {});
   }
   /// first: the file has pending bytes, and `content` is all of it.
   std::pair<bool, IOStatus> freeze(const std::string& name, const FileOptions& options,
