@@ -4,6 +4,7 @@ published to it and delivered by it; what publishers and receivers saw must agre
 
     python3 tests/e2e/torture.py --binary build/release/hikyaku --cycles 100 --seed 7 [--power]
     python3 tests/e2e/torture.py --binary build/release/hikyaku --corrupt 2000
+    python3 tests/e2e/torture.py --binary build/release/hikyaku --matrix [--all]
 
 --power runs the server with --storage-fault hold-unsynced: appended bytes stay in its memory until they are
 synced, so that kill -9 loses exactly what a power cut may lose. (kill -9 alone proves nothing about power:
@@ -11,9 +12,13 @@ the page cache survives it.)
 
 --corrupt kills nothing: that many copies of one data directory are damaged, each in another way (corrupt.py).
 
+--matrix kills it at named points instead (torture_matrix.py): at each of them once, with --all at each of them
+with several counts, without and with what was not synced, and again while it recovers from that.
+
 What must hold:
   loss        an acknowledged message was delivered, or is in the DLQ, or still waits
   phantom     nothing is delivered that was not sent, and its bytes are the bytes that were sent
+  order       what one publisher puts into a queue first comes in the order in which it was accepted
   dedup       one message per dedup id, however often its publish was repeated
   duplicates  a message is delivered again only if the server was killed in between, with a fence not used
               before, and not more often than attempts were in flight at the kills
@@ -52,6 +57,7 @@ class Publication:
     kind: str
     digest: str
     dedup: bool
+    queue: str = ""
     sends: int = 0
     ids: set = dataclasses.field(default_factory=set)  # acknowledged
     cancel_sent: bool = False
@@ -140,27 +146,15 @@ class Recorder(Receiver):
         super().respond(handler, answer)
 
 
-class Publisher(threading.Thread):
-    pause = 0.006  # seconds between two publications, at most
-    dedup_share = 0.5
-    delay_share = 0.2
+class Caller(threading.Thread):
+    """A thread of calls over one connection, which is made again after each death of the server."""
 
-    def __init__(self, number, server, receiver, ledger, stop):
+    def __init__(self, name, server, ledger, stop):
         super().__init__(daemon=True)
-        self.number, self.server, self.receiver, self.ledger, self.stop = number, server, receiver, ledger, stop
-        self.random = random.Random(f"{ledger.seed}/publisher/{number}")
+        self.server, self.ledger, self.stop = server, ledger, stop
+        self.random = random.Random(f"{ledger.seed}/{name}")
         self.connection = None
         self.calling_since = None
-
-    def run(self):
-        count = 0
-        while not self.stop.is_set():
-            self.publish(f"p-{self.number}-{count}")
-            count += 1
-            self.stop.wait(self.random.uniform(0, self.pause))
-
-    def target(self, name):
-        return "/v2/publish/" + self.receiver.url("/t/" + name)
 
     def call(self, method, target, body=b"", headers=None):
         """The status and the JSON of the answer; None: whether it was taken is unknown."""
@@ -189,11 +183,34 @@ class Publisher(threading.Thread):
             return None
         return harness.Response(answer.status, answer.headers, content)
 
+
+class Publisher(Caller):
+    pause = 0.006  # seconds between two publications, at most
+    dedup_share = 0.5
+    delay_share = 0.2
+
+    def __init__(self, number, server, receiver, ledger, stop):
+        super().__init__(f"publisher/{number}", server, ledger, stop)
+        self.number, self.receiver = number, receiver
+
+    def run(self):
+        count = 0
+        while not self.stop.is_set():
+            self.publish(f"p-{self.number}-{count}")
+            count += 1
+            self.stop.wait(self.random.uniform(0, self.pause))
+
+    def queue_for(self, kind):
+        return f"q-{self.number}" if kind == "ok" and self.random.random() < 0.15 else ""
+
+    def target(self, one):
+        return (f"/v2/enqueue/{one.queue}/" if one.queue else "/v2/publish/") + self.receiver.url("/t/" + one.name)
+
     def publish(self, name):
         kind = self.ledger.kind_of(name)
         body = f"{name}:{self.random.random()}:".encode() + self.random.randbytes(self.random.choice((0, 50, 300, 5000)))
         dedup = self.random.random() < self.dedup_share
-        one = Publication(name, kind, hashlib.sha256(body).hexdigest(), dedup)
+        one = Publication(name, kind, hashlib.sha256(body).hexdigest(), dedup, self.queue_for(kind))
         with self.ledger.lock:
             self.ledger.publications[name] = one
         headers = {"Upstash-Retries": "3", "Upstash-Retry-Delay": "40"}
@@ -201,7 +218,7 @@ class Publisher(threading.Thread):
             headers["Upstash-Deduplication-Id"] = "d-" + name
         if kind == "cancel":
             headers["Upstash-Delay"] = "1h"
-        elif self.random.random() < self.delay_share:
+        elif not one.queue and self.random.random() < self.delay_share:
             headers["Upstash-Delay"] = "1s"
 
         # Under a dedup id a lost answer is asked for again. Without one, half of them are given up and half sent again.
@@ -209,7 +226,7 @@ class Publisher(threading.Thread):
         while True:
             with self.ledger.lock:
                 one.sends += 1
-            answer = self.call("POST", self.target(name), body, headers)
+            answer = self.call("POST", self.target(one), body, headers)
             if answer is not None:
                 break
             with self.ledger.lock:
@@ -249,6 +266,7 @@ class Publisher(threading.Thread):
 class Torture:
     recorder = Recorder
     canceled_is = ("CANCELED",)
+    patience = 1
 
     def __init__(self, arguments):
         self.arguments = arguments
@@ -276,13 +294,16 @@ class Torture:
         self.slowest_start = max(self.slowest_start, time.monotonic() - begun)
 
     def kill(self):
-        # Counted before and after, so that no attempt of this life is left out.
         self.server.process.send_signal(signal.SIGKILL)
         self.server.process.wait()
+        self.count_kill()
+
+    def count_kill(self):
+        """The server is dead: which attempts of this life may have no outcome?"""
         now = time.monotonic()
         with self.ledger.lock:
             waiting = [now - since for publisher in self.publishers if (since := publisher.calling_since)]
-            recorded_within = RECORDED_WITHIN + 2 * max([self.ledger.slowest_call, *waiting])
+            recorded_within = self.patience * RECORDED_WITHIN + 2 * max([self.ledger.slowest_call, *waiting])
             for requests in self.ledger.seen.values():
                 last = requests[-1] if requests else None
                 if last and last.life == self.ledger.life and (not last.answered_at or now - last.answered_at < recorded_within):
@@ -379,6 +400,7 @@ class Torture:
             ledger.breach(f"stuck: {waiting} messages still wait after {DRAIN_STALLED:.0f} s without progress")
         for name, requests in ledger.seen.items():
             self.check_requests(name, requests)
+        self.check_order()
         for p in ledger.publications.values():
             ids = p.ids | {one.message_id for one in ledger.seen.get(p.name, [])}
             if len(ids) > (1 if p.dedup else p.sends):
@@ -425,6 +447,18 @@ class Torture:
                 if count > 1:
                     ledger.breach(f"duplicates: {message_id} was delivered {count} times in life {life} of the server")
 
+    def check_order(self):
+        first = collections.defaultdict(list)  # queue -> [(when it first came, number)]
+        for name, requests in self.ledger.seen.items():
+            p = self.ledger.publications.get(name)
+            if p and p.queue and requests:
+                first[p.queue].append((min(one.at for one in requests), int(name.rsplit("-", 1)[1])))
+        for queue, deliveries in first.items():
+            numbers = [number for _, number in sorted(deliveries)]
+            for earlier, later in zip(numbers, numbers[1:]):
+                if later < earlier:
+                    self.ledger.breach(f"order: in {queue}, {later} came after {earlier}")
+
     def count_repeats(self):
         repeats = 0
         for requests in self.ledger.seen.values():
@@ -432,11 +466,15 @@ class Torture:
             repeats += sum(count - 1 for count in good.values())
         return repeats
 
+    def make_publishers(self, stop):
+        count = self.arguments.publishers
+        self.publishers = [Publisher(n, self.server, self.receiver, self.ledger, stop) for n in range(count)]
+        return self.publishers
+
     def run(self):
         stop = threading.Event()
         self.start()
-        publishers = [Publisher(n, self.server, self.receiver, self.ledger, stop) for n in range(self.arguments.publishers)]
-        self.publishers = publishers
+        publishers = self.make_publishers(stop)
         for publisher in publishers:
             publisher.start()
         begun = time.monotonic()
@@ -496,6 +534,8 @@ def main():
     parser.add_argument("--cycles", type=int, default=30)
     parser.add_argument("--seed", type=int, default=None, help="default: a new one; it is printed")
     parser.add_argument("--power", action="store_true", help="lose what was not synced, as a power cut may")
+    parser.add_argument("--matrix", action="store_true", help="kill it at each named point instead")
+    parser.add_argument("--all", action="store_true", help="the whole matrix")
     parser.add_argument("--corrupt", type=int, default=0, metavar="N", help="damage N copies of a data directory instead")
     parser.add_argument("--publishers", type=int, default=4)
     parser.add_argument("--flag", action="append", default=[], help="a further flag of the server, as --flag=--x")
@@ -504,8 +544,12 @@ def main():
         arguments.seed = random.SystemRandom().randrange(1 << 32)
     if arguments.corrupt:
         return 1 if corrupt.run(arguments.corrupt, arguments.seed, os.path.abspath(arguments.binary)) else 0
-    print(f"torture: seed {arguments.seed}, {arguments.cycles} cycles{', power' if arguments.power else ''}", flush=True)
-    return run_to_the_end(Torture(arguments))
+    how = "crash matrix" if arguments.matrix else f"{arguments.cycles} cycles{', power' if arguments.power else ''}"
+    print(f"torture: seed {arguments.seed}, {how}", flush=True)
+    kind = Torture
+    if arguments.matrix:
+        from torture_matrix import Matrix as kind  # it is made of what is above
+    return run_to_the_end(kind(arguments))
 
 
 if __name__ == "__main__":
