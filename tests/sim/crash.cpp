@@ -4,6 +4,28 @@
 
 namespace hk::sim {
 
+/// A planned death is due here. The first comes while clients are at work; the others whenever the
+/// server starts again.
+bool Simulation::dies_at(Point point) {
+  const std::vector<CrashPlan::Step>& steps = options_.crash.steps;
+  CrashProgress& progress = crash_progress_;
+  if (steps.empty() || !under_way_) {
+    return false;
+  }
+  ++progress.passages[static_cast<std::size_t>(point)];
+  if (progress.done == steps.size() || steps[progress.done].point != point ||
+      (progress.done == 0 && !faults_) || ++progress.passed < steps[progress.done].passage) {
+    return false;
+  }
+  ++progress.done;
+  progress.passed = 0;
+  return true;
+}
+
+bool Simulation::power_cut(std::uint32_t permille) {
+  return options_.crash.steps.empty() ? chance(permille) : options_.crash.power_cut;
+}
+
 void Simulation::die(const char* why, bool power_cut) {
   if (!partition_) {
     return;
@@ -25,7 +47,7 @@ void Simulation::die(const char* why, bool power_cut) {
   hungry_.clear();
   receivers_.clear();  // their connections are gone
 
-  if (power_cut && !config_.process_death_only) {
+  if (power_cut && (!config_.process_death_only || !options_.crash.steps.empty())) {
     store_.crash(rng_);
   }
   store_.reopen();
@@ -62,7 +84,9 @@ void Simulation::start_server() {
     store_.fail_next_write();
   }
   const store::BatchSeq before = store_.last_written();
+  recording_.dies_before_write = [this] { return dies_at(Point::epoch_unwritten); };
   const auto opened = partition_->open(partition_now());
+  recording_.dies_before_write = {};
   const std::vector<store::Write> writes = recording_.take();
   for (const store::Write& write : writes) {
     digest(write.key);
@@ -75,13 +99,17 @@ void Simulation::start_server() {
   model_.recover({before + 1, time, {}, &decoded});
   if (!opened) {
     ++outcome_.store_faults;
-    die("the write of a recovery failed", chance(500));
+    die("the write of a recovery failed", power_cut(500));
     return;
   }
   // A scan reads everything: with much in the store and many crashes only some are followed by one.
   constexpr std::size_t much = 400;
   if (model_.messages().size() < much || outcome_.crashes % 16 == 0) {
     full_scan("after a recovery");
+  }
+  if (dies_at(Point::epoch_written)) {
+    die(name_of(Point::epoch_written), power_cut(0));
+    return;
   }
   if (faults_ && chance(config_.crash_in_recovery)) {
     die("between recovery and its sync", chance(700));
@@ -98,6 +126,10 @@ void Simulation::start_server() {
   }
   durable_ = *synced;
   model_.synced(durable_);
+  if (dies_at(Point::epoch_synced)) {
+    die(name_of(Point::epoch_synced), power_cut(0));
+    return;
+  }
   pump();
 }
 

@@ -167,6 +167,9 @@ Decoded decode(std::span<const Write> batch) {
 
 Result<store::BatchSeq> RecordingStore::write(std::span<const store::Write> batch) {
   last_.assign(batch.begin(), batch.end());
+  if (dies_before_write && dies_before_write()) {
+    return fail(ErrorKind::unknown_outcome, "simulated: the server died before the write");
+  }
   return below_.write(batch);
 }
 

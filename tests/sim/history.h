@@ -2,6 +2,7 @@
 /// keeps the last batch, and the batch decoded back into records for the model to judge.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -54,6 +55,8 @@ class RecordingStore final : public store::Store {
 
   /// What was given to write() since the last call.
   std::vector<store::Write> take();
+  /// Asked before each write; true: the server dies there, and nothing of the batch is written.
+  std::function<bool()> dies_before_write{};
 
  private:
   store::SimStore& below_;

@@ -1,5 +1,6 @@
 // hk_sim: runs seeds, says what they reached, and how to see a failure again.
 #include <unistd.h>
+#include <array>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -29,17 +30,21 @@ struct Arguments {
   bool check_marks = false;
   bool quiet = false;
   bool shrink = false;
+  bool matrix = false;
 };
 
 int usage() {
   std::puts(
       "hk_sim --seed N | --seeds A..B [--hours H] [--trace] [--quiet] [--marks]\n"
       "       [--plant NAME] [--expect-caught] [--set KNOB=N,...] [--shrink]\n"
+      "       [--matrix] [--crash power|process/POINT:N/...]\n"
       "  --marks          fail if a SOMETIMES mark was never reached\n"
       "  --plant          switch a known defect on\n"
       "  --expect-caught  succeed only if some seed fails\n"
       "  --set            part of the run smaller than the seed drew it\n"
-      "  --shrink         find the smallest such part of a seed that fails");
+      "  --shrink         find the smallest such part of a seed that fails\n"
+      "  --matrix         each seed once for every crash plan; fail if a point was never reached\n"
+      "  --crash          one of these plans");
   return 2;
 }
 
@@ -76,6 +81,15 @@ std::optional<Arguments> parse(int count, char** words) {
         return std::nullopt;
       }
       arguments.options.settings = *settings;
+    } else if (word == "--crash" && more) {
+      const auto plan = hk::sim::parse_crash_plan(words[++i]);
+      if (!plan) {
+        std::printf("not a crash plan: %s\n", words[i]);
+        return std::nullopt;
+      }
+      arguments.options.crash = *plan;
+    } else if (word == "--matrix") {
+      arguments.matrix = true;
     } else if (word == "--shrink") {
       arguments.shrink = true;
     } else if (word == "--trace") {
@@ -100,11 +114,13 @@ Arguments given;
 
 void tell_command(const char* what, std::uint64_t seed, const hk::sim::Settings& settings,
                   const char* last) {
-  std::printf("%s: hk_sim --seed %llu%s%s%s%s %s\n", what, static_cast<unsigned long long>(seed),
+  const hk::sim::CrashPlan& crash = given.options.crash;
+  std::printf("%s: hk_sim --seed %llu%s%s%s%s%s %s\n", what, static_cast<unsigned long long>(seed),
               given.options.hours > 0 ? " --hours " : "",
               given.options.hours > 0 ? std::to_string(given.options.hours).c_str() : "",
               given.plant.empty() ? "" : (" --plant " + given.plant).c_str(),
-              settings.empty() ? "" : (" --set " + hk::sim::to_text(settings)).c_str(), last);
+              settings.empty() ? "" : (" --set " + hk::sim::to_text(settings)).c_str(),
+              crash.steps.empty() ? "" : (" --crash " + hk::sim::to_text(crash)).c_str(), last);
   std::fflush(stdout);
 }
 
@@ -150,7 +166,8 @@ void on_abort(int) {
 }
 
 /// False: it failed, and that was told.
-bool run_seed(std::uint64_t seed, Outcome& outcome, bool& under_way) {
+bool run_seed(std::uint64_t seed, Outcome& outcome, bool& under_way,
+              hk::sim::CrashProgress* progress = nullptr) {
   Simulation::Options options = given.options;
   options.seed = seed;
   Simulation simulation(options);
@@ -158,6 +175,9 @@ bool run_seed(std::uint64_t seed, Outcome& outcome, bool& under_way) {
   running_seed = seed;
   try {
     outcome = simulation.run();
+    if (progress != nullptr) {
+      *progress = simulation.crash_progress();
+    }
     return true;
   } catch (const hk::sim::Violation& violation) {
     tell_failure(violation.invariant, violation.what());
@@ -184,6 +204,56 @@ int shrink_seed() {
   return given.expect_caught && again && !smaller.settings.empty() ? 0 : 1;
 }
 
+/// Each seed once for every crash plan, with no other faults. Fails if a point was never reached.
+int run_matrix() {
+  using hk::sim::point_count;
+  std::array<std::array<std::uint64_t, 2>, point_count> deaths{};  // by process, by power
+  std::array<std::uint64_t, point_count> passages{};
+  std::uint64_t runs = 0;
+  std::uint64_t crashes = 0;
+  std::uint64_t scans = 0;
+  const hk::sim::Settings asked = given.options.settings;
+  given.options.settings = {{"ops", 150},          {"crash_every", 0}, {"crash_at_release", 0},
+                            {"fail_write", 0},     {"fail_sync", 0},   {"crash_in_recovery", 0},
+                            {"disk_full_every", 0}};
+  for (const auto& [name, value] : asked) {
+    given.options.settings[name] = value;
+  }
+  for (std::uint64_t seed = given.first; seed <= given.last; ++seed) {
+    for (const hk::sim::CrashPlan& plan : hk::sim::crash_plans(seed)) {
+      given.options.crash = plan;
+      Outcome outcome;
+      hk::sim::CrashProgress progress;
+      bool under_way = false;
+      if (!run_seed(seed, outcome, under_way, &progress)) {
+        return code_of_failure(under_way);
+      }
+      ++runs;
+      crashes += outcome.crashes;
+      scans += outcome.scans;
+      for (std::size_t i = 0; i < point_count; ++i) {
+        passages[i] += progress.passages[i];
+      }
+      for (std::size_t i = 0; i < progress.done; ++i) {
+        ++deaths[static_cast<std::size_t>(plan.steps[i].point)][plan.power_cut ? 1 : 0];
+      }
+    }
+  }
+  bool all = true;
+  for (std::size_t i = 0; i < point_count; ++i) {
+    all = all && deaths[i][0] > 0 && deaths[i][1] > 0;
+    std::printf("%-17s passed %9llu  process deaths %5llu  power cuts %5llu\n",
+                name_of(static_cast<hk::sim::Point>(i)),
+                static_cast<unsigned long long>(passages[i]),
+                static_cast<unsigned long long>(deaths[i][0]),
+                static_cast<unsigned long long>(deaths[i][1]));
+  }
+  std::printf("crash matrix: %llu runs, %llu crashes, %llu scans%s\n",
+              static_cast<unsigned long long>(runs), static_cast<unsigned long long>(crashes),
+              static_cast<unsigned long long>(scans), all ? "" : "; A POINT WAS NEVER REACHED");
+  return all && !given.expect_caught ? 0 : 1;
+}
+
 int marks_missing() {
   int missing = 0;
   for (const auto& [name, hits] : hk::SometimesMark::all()) {
@@ -207,6 +277,9 @@ int main(int count, char** words) {
     return shrink_seed();
   }
   std::signal(SIGABRT, on_abort);
+  if (given.matrix) {
+    return run_matrix();
+  }
 
   Outcome total;
   const std::clock_t began = std::clock();

@@ -67,7 +67,9 @@ void Simulation::run_batch() {
   ++outcome_.batches;
   const store::BatchSeq before = store_.last_written();
   const Moment time = std::max(model_.time(), partition_now());
+  recording_.dies_before_write = [this] { return dies_at(Point::batch_unwritten); };
   auto written = partition_->run(partition_now(), commands);
+  recording_.dies_before_write = {};
   const std::vector<store::Write> writes = recording_.take();
   for (const store::Write& write : writes) {
     digest(write.key);
@@ -84,7 +86,7 @@ void Simulation::run_batch() {
     for (Op& op : ops) {
       unanswered(std::move(op));
     }
-    die("a write failed", chance(500));
+    die("a write failed", power_cut(500));
     return;
   }
 
@@ -104,6 +106,13 @@ void Simulation::run_batch() {
     model_.check_nobody_waits_in_vain(time);
   }
 
+  if (!writes.empty() && dies_at(Point::batch_written)) {
+    for (Op& op : ops) {
+      unanswered(std::move(op));
+    }
+    die(name_of(Point::batch_written), power_cut(0));
+    return;
+  }
   Pending pending{written->batch,
                   time,
                   heap_.now(),
@@ -130,6 +139,10 @@ void Simulation::run_batch() {
 
 void Simulation::start_sync() {
   if (syncing_ != 0 || unsynced_.empty()) {
+    return;
+  }
+  if (unsynced_.back().batch > durable_ && dies_at(Point::sync_begins)) {
+    die(name_of(Point::sync_begins), power_cut(0));
     return;
   }
   syncing_ = unsynced_.size();
@@ -168,8 +181,16 @@ void Simulation::finish_sync(std::uint64_t life) {
       die("a sync failed", chance(500));
       return;
     }
+    if (dies_at(Point::log_synced)) {
+      die(name_of(Point::log_synced), power_cut(0));
+      return;
+    }
     durable_ = covered;
     model_.synced(std::min(durable_, store_.last_synced()));
+    if (dies_at(Point::view_published)) {
+      die(name_of(Point::view_published), power_cut(0));
+      return;
+    }
   }
   trace_.add(heap_.now(), "synced: up to batch", durable_);
   std::vector<Pending> done(
@@ -208,7 +229,18 @@ void Simulation::release(std::vector<Pending> done) {
       } else {
         answered(one.ops[i], one.replies[i], one.batch);
       }
+      if (dies_at(Point::reply_released)) {
+        for (++i; i < one.ops.size(); ++i) {
+          unanswered(std::move(one.ops[i]));
+        }
+        die(name_of(Point::reply_released), power_cut(0));
+        return;
+      }
     }
+  }
+  if (!done.empty() && dies_at(Point::replies_released)) {
+    die(name_of(Point::replies_released), power_cut(0));
+    return;
   }
   for (const Pending& one : done) {
     for (const core::Effect& effect : one.effects) {
@@ -217,7 +249,15 @@ void Simulation::release(std::vector<Pending> done) {
         return;
       }
       run_effect(effect, one);
+      if (dies_at(Point::effect_released)) {
+        die(name_of(Point::effect_released), power_cut(0));
+        return;
+      }
     }
+  }
+  if (dies_at(Point::effects_released)) {
+    die(name_of(Point::effects_released), power_cut(0));
+    return;
   }
   if (dies) {
     die("after a release", chance(700));

@@ -19,6 +19,7 @@
 #include "base/random.h"
 #include "engine/partition.h"
 #include "sim/config.h"
+#include "sim/crash_plan.h"
 #include "sim/crons.h"
 #include "sim/event_heap.h"
 #include "sim/history.h"
@@ -59,6 +60,7 @@ class Simulation {
     bool trace = false;
     Plants plants{};
     Settings settings{};  ///< instead of what the seed drew
+    CrashPlan crash{};    ///< empty: crashes come by chance alone
   };
   explicit Simulation(const Options& options);
   ~Simulation();
@@ -68,6 +70,7 @@ class Simulation {
   [[nodiscard]] const Trace& trace() const { return trace_; }
   /// Tenants are there and clients have begun: what fails before is the simulator's own fault.
   [[nodiscard]] bool under_way() const { return under_way_; }
+  [[nodiscard]] const CrashProgress& crash_progress() const { return crash_progress_; }
 
  private:
   /// A batch that is written and not yet released.
@@ -105,6 +108,8 @@ class Simulation {
 
   // crash.cpp
   void die(const char* why, bool power_cut);
+  bool dies_at(Point point);
+  bool power_cut(std::uint32_t permille);
   void start_server();
   void plan_full_disk();
   void plan_faults();
@@ -184,6 +189,7 @@ class Simulation {
   Trace trace_;
   Model model_;
   Outcome outcome_;
+  CrashProgress crash_progress_;
 
   store::SimStore store_;
   RecordingStore recording_{store_};
