@@ -64,7 +64,8 @@ Result<std::unique_ptr<Database>> Database::open_read_only(const std::string& pa
 
 Result<std::unique_ptr<Database>> Database::open(const RocksDbOptions& options, bool read_only) {
   std::unique_ptr<Database> database(new Database);
-  std::shared_ptr<rocksdb::FileSystem> files = rocksdb::FileSystem::Default();
+  std::shared_ptr<rocksdb::FileSystem> files =
+      options.files ? options.files : rocksdb::FileSystem::Default();
   if (options.hold_unsynced) {
     files = make_holding_fs(files);
   }

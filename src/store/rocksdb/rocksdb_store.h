@@ -20,6 +20,10 @@
 
 #include "store/store.h"
 
+namespace rocksdb {
+class FileSystem;
+}
+
 namespace hk::store {
 
 struct RocksDbOptions {
@@ -27,6 +31,9 @@ struct RocksDbOptions {
   bool create = true;  ///< make the directory if there is none
   /// Tests of power cuts: what was not synced stays in this process's memory and dies with it.
   bool hold_unsynced = false;
+  /// Tests of failing and recorded file operations: what RocksDB's files lie on, instead of the
+  /// disk.
+  std::shared_ptr<rocksdb::FileSystem> files{};
   /// Blocks read, indexes, filters and write buffers together.
   std::size_t block_cache_bytes = std::size_t{96} << 20U;
   /// Of all tables together; also bounds the log that a restart reads (twice this).

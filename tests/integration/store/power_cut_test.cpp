@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "base/random.h"
-#include "integration/store/rocksdb_fixture.h"
+#include "integration/store/numbered_batches.h"
 
 namespace hk::store {
 namespace {
@@ -25,32 +25,11 @@ constexpr const char* child_planted = "HK_POWER_CUT_PLANTED";
 /// How far the child's writer may be ahead of its syncer.
 constexpr BatchSeq unsynced_max = 16;
 
-/// Bodies on both sides of the blob limit.
-std::size_t body_bytes(BatchSeq seq) { return seq % 7 == 0 ? 6000 : 300; }
-
 RocksDbOptions options_in(const std::string& path) {
-  RocksDbOptions options = small_options(path);
-  options.write_buffer_bytes = std::size_t{256} << 10U;  // flushes and compactions all the time
-  options.reclaim_rows_min = 20;                         // and of what was deleted
+  RocksDbOptions options = restless_options(path);
+  options.reclaim_rows_min = 20;  // what was deleted is compacted away, too
   options.reclaim_pace = std::chrono::milliseconds(5);
   return options;
-}
-
-/// How many rows of the lane table are left in it.
-constexpr BatchSeq lane_rows = 30;
-
-/// Batch n: one row more in two tables, the same number in a third, and in a fourth the oldest row
-/// makes room for a new one.
-std::vector<Write> batch_of(BatchSeq seq) {
-  std::vector<Write> batch = {
-      {Write::Kind::put, Table::message, numbered_key(seq), numbered_value(seq, body_bytes(seq))},
-      {Write::Kind::put, Table::state, numbered_key(seq), "state"},
-      {Write::Kind::put, Table::counters, "count", std::to_string(seq)},
-      {Write::Kind::put, Table::lane, numbered_key(seq), "entry"}};
-  if (seq > lane_rows) {
-    batch.push_back({Write::Kind::erase, Table::lane, numbered_key(seq - lane_rows), {}});
-  }
-  return batch;
 }
 
 void acknowledge(BatchSeq seq) {
@@ -162,31 +141,6 @@ class Child {
   int acks_ = -1;
   BatchSeq last_ = 0;
 };
-
-/// What is there is batches 1..last_written(), whole, in order, and nothing else.
-void expect_prefix(DurableStore& store) {
-  const BatchSeq last = store.last_written();
-  const auto reader = store.snapshot();
-  const auto count = reader->get(Table::counters, "count");
-  ASSERT_TRUE(count.has_value());
-  ASSERT_EQ(count->value_or("0"), std::to_string(last));
-  const auto messages = reader->scan(Table::message, "", "", last + 10);
-  const auto states = reader->scan(Table::state, "", "", last + 10);
-  ASSERT_TRUE(messages.has_value() && states.has_value());
-  ASSERT_EQ(messages->size(), last);
-  ASSERT_EQ(states->size(), last);
-  for (BatchSeq seq = 1; seq <= last; ++seq) {
-    ASSERT_EQ((*messages)[seq - 1].key, numbered_key(seq));
-    ASSERT_EQ((*messages)[seq - 1].value, numbered_value(seq, body_bytes(seq)));
-    ASSERT_EQ((*states)[seq - 1].key, numbered_key(seq));
-  }
-  const auto entries = reader->scan(Table::lane, "", "", last + 10);
-  ASSERT_TRUE(entries.has_value());
-  ASSERT_EQ(entries->size(), std::min(last, lane_rows));
-  for (BatchSeq i = 0; i < entries->size(); ++i) {
-    ASSERT_EQ((*entries)[i].key, numbered_key(last - entries->size() + 1 + i));
-  }
-}
 
 TEST(PowerCut, LosesNothingAcknowledgedAndLeavesNoHole) {
   constexpr int cycles = 24;

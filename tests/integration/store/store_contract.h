@@ -194,6 +194,26 @@ TEST_P(StoreContract, ASnapshotIsNotTouchedByWhatComesLater) {
   EXPECT_EQ(keys(*store().snapshot(), Table::queue, "", "", 10), "");
 }
 
+TEST_P(StoreContract, ASnapshotIsOneMomentOfEveryTable) {
+  std::vector<Write> first;
+  std::vector<Write> second;
+  for (std::size_t i = 0; i < table_count; ++i) {
+    first.push_back(put(static_cast<Table>(i), "k", "before"));
+    second.push_back(put(static_cast<Table>(i), "k", "after"));
+    second.push_back(put(static_cast<Table>(i), "new", "after"));
+  }
+  write(first);
+  const auto before = store().snapshot();
+  write(second);
+  for (std::size_t i = 0; i < table_count; ++i) {
+    SCOPED_TRACE(i);
+    EXPECT_EQ(get(*before, static_cast<Table>(i), "k"), "before");
+    EXPECT_EQ(get(*before, static_cast<Table>(i), "new"), std::nullopt);
+    EXPECT_EQ(keys(*before, static_cast<Table>(i), "", "", 10), "k ");
+    EXPECT_EQ(get(static_cast<Table>(i), "k"), "after");
+  }
+}
+
 TEST_P(StoreContract, SyncSaysWhichBatchItCovers) {
   EXPECT_EQ(sync(), 0U);
   write({put(Table::queue, "a", "1")});
