@@ -119,6 +119,23 @@ TEST(Dispatcher, ReportsEveryAttemptOnceWhenThousandsRunAtOnce) {
   EXPECT_EQ(world.dispatcher->in_flight(), 0U);
 }
 
+TEST(Dispatcher, GivesThePlaceOfEveryAttemptBackHoweverItEnds) {
+  std::uint16_t port = 0;
+  { const Socket closed = listen_on_loopback(port); }
+  DispatcherOptions options = loopback_options();
+  options.in_flight_max = 2;
+  World world(std::move(options));
+  const std::string nobody = "http://127.0.0.1:" + std::to_string(port) + "/";
+
+  for (int i = 0; i < 6; ++i) {  // more of each kind than there are places
+    EXPECT_EQ(world.deliver(nobody).attempt.error, "not connected: Connection refused");
+    EXPECT_EQ(world.deliver("http://169.254.169.254/").attempt.error, "blocked_by_policy");
+  }
+
+  world.on_io_thread([] {});  // an end is told before it is counted
+  EXPECT_EQ(world.dispatcher->in_flight(), 0U);
+}
+
 TEST(Dispatcher, KeepsOutcomesWhileTheEngineHasNoRoom) {
   Receiver receiver(answer_every_request);
   World world;

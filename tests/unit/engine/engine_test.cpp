@@ -155,6 +155,30 @@ TEST_F(EngineTest, NeitherReplyNorEffectLeavesBeforeTheSync) {
   EXPECT_EQ(attempts_started(), 1U);
 }
 
+TEST_F(EngineTest, EveryBatchThatOneSyncCoversIsAnsweredAndItsAttemptsStart) {
+  EngineOptions options;
+  options.unsynced_batches_max = 4;
+  start(std::move(options));
+  store_.close_gate();
+  std::vector<std::future<core::Reply>> replies;
+  replies.push_back(submit(publish()));
+  store_.wait_until_a_sync_waits();
+  for (std::uint64_t more = 1; more <= 3; ++more) {  // batches of their own, for the next sync
+    replies.push_back(submit(publish()));
+    while (engine_->stats().commands < 2 + more) {  // the tenant, the first, and these
+      std::this_thread::yield();
+    }
+  }
+
+  store_.open_gate();
+
+  for (std::future<core::Reply>& reply : replies) {
+    EXPECT_TRUE(wait_for(std::move(reply)).has_value());
+  }
+  wait_for_effects(1 + replies.size());  // the tenant's and the attempts
+  EXPECT_EQ(attempts_started(), replies.size());
+}
+
 TEST_F(EngineTest, TheFirstBatchIsSyncedHoweverLateTheSyncThreadBegins) {
   store_.make_threads_late();
 

@@ -1,11 +1,28 @@
 #include "security/digest.h"
 
 #include <gtest/gtest.h>
+#include <openssl/crypto.h>
 
 #include <string>
 
 #include "base/random.h"
 #include "security/encoding.h"
+
+namespace {
+std::size_t bytes_compared = 0;
+}
+
+/// In place of OpenSSL's, in this binary: no clock can tell reliably whether a comparison takes the
+/// same time for all inputs, but that it is made by the function that does can be seen.
+extern "C" int CRYPTO_memcmp(const void* a, const void* b, std::size_t size) {
+  bytes_compared += size;
+  unsigned differs = 0;
+  for (std::size_t i = 0; i < size; ++i) {
+    differs |= static_cast<unsigned>(static_cast<const unsigned char*>(a)[i] ^
+                                     static_cast<const unsigned char*>(b)[i]);
+  }
+  return static_cast<int>(differs);
+}
 
 namespace hk::security {
 namespace {
@@ -146,6 +163,17 @@ TEST(ConstantTimeEqual, ComparesContentAndSize) {
   EXPECT_FALSE(constant_time_equal("same", "some"));
   EXPECT_FALSE(constant_time_equal("same", "samer"));
   EXPECT_FALSE(constant_time_equal("", "a"));
+}
+
+TEST(ConstantTimeEqual, LooksAtEveryByteWhereverTheFirstDifferenceIs) {
+  const std::string secret(40, 's');
+  for (std::size_t differs = 0; differs < secret.size(); ++differs) {
+    std::string guess = secret;
+    guess[differs] = 'x';
+    const std::size_t before = bytes_compared;
+    EXPECT_FALSE(constant_time_equal(secret, guess));
+    EXPECT_EQ(bytes_compared - before, secret.size());
+  }
 }
 
 TEST(Crc32c, GivesTheChecksumsOfRfc3720) {

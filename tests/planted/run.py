@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+"""Plants a defect, builds the test that must see it, and requires that it fails.
+
+    python3 tests/planted/run.py [AREA | NAME...]      all of them, or some
+    python3 tests/planted/run.py --check               only: does every patch still apply?
+
+Each tests/planted/AREA/NAME.patch says in its head what is wrong and which test sees it:
+
+    Caught by: unit_core NextAfter.*         a GoogleTest binary (hk_unit_core) and a filter
+    Caught by: sim 1..200                    seeds of the simulator
+    Caught by: fuzz handle                   a fuzz target on its corpus
+    Caught by: e2e test_x.py test_name       an end-to-end test of the real binary
+
+The work is done in a copy of the tree, build/planted; the tree itself is not touched. The test must pass there without the
+patch and fail with it. tests/sim/planted has further defects, which the simulator alone must see; they are part of its tests.
+"""
+import argparse
+import glob
+import os
+import re
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+TREE = os.path.join(ROOT, "build", "planted")
+BUILD = os.path.join(TREE, "build", "release")
+
+
+class Plant:
+    def __init__(self, path):
+        self.path = path
+        self.area = os.path.basename(os.path.dirname(path))
+        self.name = os.path.basename(path).removesuffix(".patch")
+        with open(path) as f:
+            head = f.read().split("\n--- a/")[0]
+        self.caught_by = re.search(r"^Caught by: (\S+) (.+)$", head, re.M).groups()
+
+    def apply(self, *flags, tree=TREE):
+        return subprocess.run(["patch", "-p1", "--silent", "--force", "--reject-file=-", "--no-backup-if-mismatch", *flags, "-i", self.path],
+                              cwd=tree, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+def all_plants():
+    return [Plant(path) for path in sorted(glob.glob(os.path.join(HERE, "*", "*.patch")))]
+
+
+def copy_tree():
+    """Only what has changed is written, so that only that is built again."""
+    listed = subprocess.run(["git", "-C", ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+                            stdout=subprocess.PIPE, check=True).stdout.decode().split("\0")
+    for name in filter(None, listed):
+        source, target = os.path.join(ROOT, name), os.path.join(TREE, name)
+        if not os.path.isfile(source):
+            continue
+        with open(source, "rb") as f:
+            content = f.read()
+        if os.path.exists(target):
+            with open(target, "rb") as f:
+                if f.read() == content:
+                    continue
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        with open(target, "wb") as f:
+            f.write(content)
+        os.chmod(target, os.stat(source).st_mode)
+
+
+def build(target, jobs):
+    done = subprocess.run(["ninja", "-C", BUILD, "-j", str(jobs), target], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    return "" if done.returncode == 0 else done.stdout[-3000:]
+
+
+def target_of(kind, what):
+    return {"sim": "hk_sim", "e2e": "hikyaku", "fuzz": "hk_fuzz_" + what}.get(kind, "hk_" + kind)
+
+
+def find(name):
+    for folder, _, names in os.walk(BUILD):
+        if name in names and os.access(os.path.join(folder, name), os.X_OK):
+            return os.path.join(folder, name)
+    raise AssertionError(f"{name} was not built")
+
+
+def run_test(kind, what):
+    """(did it pass, how it ended)"""
+    if kind == "sim":
+        command = [find("hk_sim"), "--quiet", "--seeds", what]
+    elif kind == "fuzz":
+        command = [find("hk_fuzz_" + what), os.path.join(TREE, "tests", "fuzz", "corpus", what), "1000"]
+    elif kind == "e2e":
+        file, name = what.split()
+        command = [sys.executable, os.path.join(TREE, "tests", "e2e", "run.py"), "--binary", find("hikyaku"), "--files", file, "-k", name]
+    else:
+        command = [find("hk_" + kind), "--gtest_brief=1", "--gtest_filter=" + what]
+    try:
+        done = subprocess.run(command, cwd=BUILD, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=600)
+    except subprocess.TimeoutExpired:
+        return False, "it did not end in ten minutes"
+    out = done.stdout
+    if done.returncode == 0 and kind not in ("sim", "fuzz", "e2e") and not re.search(r"[1-9]\d* tests? (from|ran)|\[  PASSED  \] [1-9]", out):
+        raise AssertionError(f"{kind} has no test {what}")
+    told = re.search(r"FAILED seed.*|.*Failure\n.*|FAIL: .*|assert.*", out)
+    return done.returncode == 0, told.group(0).replace("\n", " ")[:150] if told else f"exit code {done.returncode}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--check", action="store_true", help="only see whether each patch applies")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    arguments = parser.parse_args()
+    plants = [p for p in all_plants() if not arguments.names or {p.name, p.area, f"{p.area}/{p.name}"} & set(arguments.names)]
+    if not plants:
+        print("there is no such defect", file=sys.stderr)
+        return 2
+    if arguments.check:
+        stale = [(p, done.stdout) for p in plants if (done := p.apply("--dry-run", tree=ROOT)).returncode != 0]
+        for plant, told in stale:
+            print(f"{plant.area}/{plant.name} does not apply any more; renew it:\n{told}")
+        print(f"{len(plants) - len(stale)} of {len(plants)} planted defects apply")
+        return 1 if stale else 0
+
+    copy_tree()
+    subprocess.run(["cmake", "--preset", "release"], cwd=TREE, stdout=subprocess.DEVNULL, check=True)
+    sound, missed = set(), []
+    # By target: what one needs is there for the next.
+    for plant in sorted(plants, key=lambda p: (p.caught_by, p.name)):
+        kind, what = plant.caught_by
+        begun = time.monotonic()
+        label = f"{plant.area}/{plant.name}"
+        if plant.caught_by not in sound:
+            if failure := build(target_of(kind, what), arguments.jobs):
+                print(failure)
+                return 1
+            passed, how = run_test(kind, what)
+            if not passed:
+                print(f"{label}: {kind} {what} fails without the defect, too: {how}")
+                return 1
+            sound.add(plant.caught_by)
+        if (done := plant.apply()).returncode != 0:
+            print(f"{label} does not apply any more; renew it:\n{done.stdout}")
+            missed.append(label)
+            continue
+        try:
+            failure = build(target_of(kind, what), arguments.jobs)
+            passed, how = (False, "") if failure else run_test(kind, what)
+        finally:
+            plant.apply("--reverse")
+        if failure:
+            print(f"{label}: a defect must compile:\n{failure}")
+            missed.append(label)
+        elif passed:
+            print(f"NOT CAUGHT  {label}: {kind} {what} passes")
+            missed.append(label)
+        else:
+            print(f"caught      {label}: {kind} {what} ({time.monotonic() - begun:.0f} s; {how})", flush=True)
+    print(f"{len(plants) - len(missed)} of {len(plants)} planted defects were caught" + (": not " + ", ".join(missed) if missed else ""))
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
