@@ -24,7 +24,7 @@
 
 namespace hk::delivery::testing {
 
-constexpr std::chrono::seconds patience{20};  ///< for events that must come
+constexpr std::chrono::seconds patience{60};  ///< for events that must come
 
 /// A descriptor of a connected or listening socket.
 class Socket {
@@ -136,6 +136,6 @@ class World {
 };
 
 core::StartAttempt attempt_to(const std::string& url, std::string body = "{}",
-                              std::chrono::milliseconds timeout = std::chrono::seconds(10));
+                              std::chrono::milliseconds timeout = patience);
 
 }  // namespace hk::delivery::testing

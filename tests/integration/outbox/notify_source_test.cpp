@@ -78,7 +78,7 @@ TEST_F(NotifySourceTest, AsksASilentConnectionWhetherItIsAlive) {
   create_table();
   NotifyTimes times;
   times.silence = Millis{50};
-  times.connect = Millis{1000};  // also how long an answer may take
+  times.connect = Millis{4000};  // also how long an answer may take
   NotifySource source(settings_, times);
   ASSERT_TRUE(listens(source));
 

@@ -26,7 +26,7 @@ Settings loopback_settings() {
   Settings settings;
   settings.allow_loopback_destinations = true;
   settings.concurrency = 32;
-  settings.broker_timeout = 10s;
+  settings.broker_timeout = patience;
   return settings;
 }
 

@@ -10,7 +10,7 @@ namespace hk::engine {
 namespace {
 
 using namespace std::chrono_literals;
-constexpr auto patience = 20s;  // for a thread that never answers; no test passes by waiting
+constexpr auto patience = 60s;  // for a thread that never answers; no test passes by waiting
 
 class FixedClock final : public Clock {
  public:
