@@ -97,7 +97,7 @@ struct LaneEntry {
   bool cancel_requested = false;
   bool finished = false;       ///< ordered lanes only: final, but its callbacks are not all
   Moment first_received_at{};  ///< pulled ones: when somebody first got it; 0 = nobody did
-  std::uint32_t forgiven = 0;  ///< pulled ones: receives, of all queues, that do not count any more
+  std::uint32_t forgiven = 0;  ///< pulled ones: receives, in this queue, that do not count any more
   friend bool operator==(const LaneEntry&, const LaneEntry&) = default;
 };
 
