@@ -214,15 +214,17 @@ TEST(ZooFaults, ManyOfThemGiveBackWhatTheyTakeAndHarmNoNeighbour) {
   ASSERT_TRUE(world.deliver(healthy.url()).delivered);
   const std::size_t before = descriptors();
   {
-    std::vector<std::unique_ptr<Receiver>> zoo;
-    const auto add = [&](Behaviour behave) {
-      zoo.push_back(std::make_unique<Receiver>(std::move(behave)));
+    std::vector<std::pair<std::unique_ptr<Receiver>, std::chrono::milliseconds>> zoo;
+    const auto add = [&](Behaviour behave, std::chrono::milliseconds timeout = 1min) {
+      zoo.emplace_back(std::make_unique<Receiver>(std::move(behave)), timeout);
     };
-    add(hold);
-    add([](Socket& socket) {
-      (void)socket.read_request();
-      hold(socket);
-    });
+    add(hold, 500ms);
+    add(
+        [](Socket& socket) {
+          (void)socket.read_request();
+          hold(socket);
+        },
+        500ms);
     add([](Socket& socket) {
       (void)socket.read_request();
       while (socket.write("x")) {
@@ -237,8 +239,8 @@ TEST(ZooFaults, ManyOfThemGiveBackWhatTheyTakeAndHarmNoNeighbour) {
     constexpr std::size_t rounds = 25;
     std::vector<core::StartAttempt> attempts;
     for (std::size_t i = 0; i < rounds; ++i) {
-      for (const auto& one : zoo) {
-        attempts.push_back(attempt_to(one->url(), "{}", 500ms));
+      for (const auto& [one, timeout] : zoo) {
+        attempts.push_back(attempt_to(one->url(), "{}", timeout));
       }
       attempts.push_back(attempt_to(healthy.url()));
     }
