@@ -137,6 +137,7 @@ class PulledQueue:
         self.url = soak.server.make_queue(self.name, **attributes)
         self.tried, self.taken = {}, set()  # body -> how often it was sent; what was taken
         self.received, self.deleted = set(), set()
+        self.unsure = set()  # the answer to its deletion was lost: it comes again, or does not
         self.newest = {}  # group -> number
         self.done = threading.Event()
         self.threads = [threading.Thread(target=work, daemon=True) for work in (self.send, self.receive)]
@@ -178,8 +179,8 @@ class PulledQueue:
                 self.done.wait(0.05)
             for message in (got or {}).get("Messages", []):
                 self.judge(message["Body"])
-                if self.call("DeleteMessage", ReceiptHandle=message["ReceiptHandle"]) is not None:
-                    self.deleted.add(message["Body"])
+                gone = self.call("DeleteMessage", ReceiptHandle=message["ReceiptHandle"]) is not None
+                (self.deleted if gone else self.unsure).add(message["Body"])
 
     def judge(self, body):
         breach = self.soak.ledger.breach
@@ -200,7 +201,7 @@ class PulledQueue:
         """After the last send: waits for what is still there."""
         left, moved = None, time.monotonic()
         while time.monotonic() - moved < VISIBILITY + torture.DRAIN_STALLED:
-            now = len(self.taken - self.deleted)
+            now = len(self.taken - self.deleted - self.unsure)
             if now == 0:
                 break
             if now != left:
@@ -210,7 +211,7 @@ class PulledQueue:
         self.threads[1].join(60)
         if missing := self.taken - self.received:
             self.soak.ledger.breach(f"pulled: {len(missing)} messages of {self.name} are lost, such as {min(missing)}")
-        if kept := (self.taken & self.received) - self.deleted:
+        if kept := (self.taken & self.received) - self.deleted - self.unsure:
             self.soak.ledger.breach(f"pulled: {len(kept)} messages of {self.name} could not be deleted, such as {min(kept)}")
 
 

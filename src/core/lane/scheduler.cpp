@@ -378,18 +378,12 @@ void Scheduler::take(Lane& lane, Live& live, Moment now) {
 void Scheduler::lease(Live& live, Moment now) {
   HK_ASSERT(!live.leased);
   Lane& lane = *live.lane;
-  const auto pass = [this, now](Gate& gate) {
-    gate.take(now);
-    if (gate.crowded_at) {
-      crowd(gate);  // among those that hold more
-    }
-  };
   for (Gate* passed : lane.gates) {
-    pass(*passed);
+    pass(*passed, now);
   }
   for (Gate* passed : live.own_gates()) {
     if (passed != nullptr) {
-      pass(*passed);
+      pass(*passed, now);
     }
   }
   live.leased = true;

@@ -169,6 +169,7 @@ class Scheduler {
   void pass_turn(Lane& lane, Moment now);
   void set_gate_timer(Gate& gate, Moment now);
   void take(Lane& lane, Live& live, Moment now);
+  void pass(Gate& gate, Moment now);
   void crowd(Gate& gate);
   void uncrowd(Gate& gate);
   void crowd(TenantLanes& owner);

@@ -38,6 +38,13 @@ void Scheduler::crowd(Gate& gate) {
   tenant(gate.tenant).crowded.emplace(gate.in_use, gate.serial);
 }
 
+void Scheduler::pass(Gate& gate, Moment now) {
+  gate.take(now);
+  if (gate.crowded_at) {
+    crowd(gate);  // among those that hold more
+  }
+}
+
 void Scheduler::uncrowd(Gate& gate) {
   if (gate.crowded_at) {
     tenant(gate.tenant).crowded.erase({*gate.crowded_at, gate.serial});
