@@ -161,6 +161,8 @@ std::vector<Expected> Model::apply(const Step& step) {
   run_schedules();
   move_and_end();
   end_moves();
+  const std::uint64_t taken = in_flight_;
+  const auto held = tenant_in_flight_;
   for (const core::AppendEvents& events : written_->events) {
     require(events.time == time_, "events", "events carry another time than their batch");
     for (const core::EventRef& one : events.events) {
@@ -171,6 +173,15 @@ std::vector<Expected> Model::apply(const Step& step) {
         start(events.tenant, one);
       }
     }
+  }
+  // Events are by tenant, so who started before whom is not known: at a tenant's last start its own
+  // ones were taken at least, beside what had been taken before.
+  for (const auto& [tenant, now] : tenant_in_flight_) {
+    const auto found = held.find(tenant);
+    const std::uint64_t before = found == held.end() ? 0 : found->second;
+    require(now <= before ||
+                within_share(now - 1, limits_.global_parallelism, taken + (now - 1 - before)),
+            "shares", "of a tenant exceeded");
   }
   hand_out();
   if (!written_->events.empty()) {

@@ -56,8 +56,6 @@ void Model::start(core::TenantId tenant, const core::EventRef& started) {
   require(in_flight_ <= limits_.global_parallelism, "parallelism", "of the server exceeded");
   require(tenant_in_flight_[tenant] <= limits_.tenant_parallelism, "parallelism",
           "of a tenant exceeded");
-  require(within_share(tenant_in_flight_[tenant] - 1, limits_.global_parallelism, in_flight_ - 1),
-          "shares", "of a tenant exceeded");
   if (!content.host.empty()) {
     require(within_share(host_in_flight_[{tenant, content.host}] - 1, limits_.tenant_parallelism,
                          tenant_in_flight_[tenant] - 1),
