@@ -162,7 +162,7 @@ class Image:
                 breaches.append(f"verify finds nothing, and yet: {errors[0]}")
             if not errors and not wrong and done.returncode not in (0, 4):
                 breaches.append(f"verify exits {done.returncode} and all is right: {done.stderr[-300:]}")
-            if server.process.poll() is not None and server.process.returncode != 70:
+            if server.process.poll() is not None and server.process.returncode != 4:
                 breaches.append(f"the server ended with {server.process.returncode}: {server.output()[-600:]}")
             return what, "error" if errors else "right", breaches
         except AssertionError as error:
