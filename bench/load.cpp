@@ -181,7 +181,7 @@ class Load {
       start_timer();
     } else {
       for (Connection& connection : connections_) {
-        if (!all_sent()) {
+        if (goes_on(now_ns())) {
           send_next(connection, now_ns());
         }
       }
