@@ -143,16 +143,13 @@ def verify_signature(token, key, url, body, now=None):
     return claims
 
 
-clock_back = 0.0  # seconds by which the server's wall clock is late, if a test makes it so: signatures tell the time
-
-
 def sign_aws(key_id, secret, host, target, body, region="us-east-1", service="sqs", at=None):
     """The headers of a POST to / as a client of AWS signs it (Signature Version 4). No target: a form of the Query protocol.
     at: what the client's clock says."""
     def mac(key, text):
         return hmac.new(key, text.encode(), hashlib.sha256).digest()
 
-    now = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(time.time() - clock_back if at is None else at))
+    now = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(at))
     scope = f"{now[:8]}/{region}/{service}/aws4_request"
     fields = {"host": host, "x-amz-date": now} | ({"x-amz-target": target} if target else {})
     names = ";".join(fields)  # in order already
@@ -323,6 +320,7 @@ class Server:
         self.dev = dev
         self.env = {k: v for k, v in os.environ.items() if not k.startswith("HIKYAKU_")} | (env or {})
         self.process = None
+        self.clock_back = 0.0  # seconds by which its wall clock is late, if a test makes it so
         self.starts = 0
 
     def __enter__(self):
@@ -476,7 +474,7 @@ class Server:
 
     def now(self):
         """What the clients' clocks say, in seconds."""
-        return time.time()
+        return time.time() - self.clock_back
 
     def sqs(self, action, key=("test", "test"), **members):
         """A call of SQS as its clients make it; --dev knows that key."""
@@ -489,7 +487,7 @@ class Server:
     def sns(self, action, key=("test", "test"), **members):
         """The same of SNS, whose clients send forms."""
         body = urllib.parse.urlencode({"Action": action, "Version": "2010-03-31"} | members).encode()
-        fields = sign_aws(*key, f"127.0.0.1:{self.port}", None, body, service="sns")
+        fields = sign_aws(*key, f"127.0.0.1:{self.port}", None, body, service="sns", at=self.now())
         del fields["host"]
         return self.request("POST", "/", body, fields, token=None)
 

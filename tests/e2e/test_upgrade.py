@@ -12,7 +12,6 @@ import tarfile
 import time
 import unittest
 
-import harness
 from disk import body_of_row, fast_folder, faulty, late_clock, refused
 from harness import Receiver, Server, run_binary, wait_for
 
@@ -52,9 +51,9 @@ class Golden(unittest.TestCase):
         os.mkdir(data, 0o700)
         with tarfile.open(os.path.join(GOLDEN, name + ".tar.xz")) as tar:
             tar.extractall(data)
-        harness.clock_back = time.time() - self.manifest["made_at"] - 600
-        self.addCleanup(setattr, harness, "clock_back", 0.0)
-        self.server = Server(*self.manifest["flags"], data=data, env=late_clock(harness.clock_back))
+        late = time.time() - self.manifest["made_at"] - 600
+        self.server = Server(*self.manifest["flags"], data=data, env=late_clock(late))
+        self.server.clock_back = late
         self.addCleanup(self.server.close)
         return self.server
 
