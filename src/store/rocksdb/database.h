@@ -5,6 +5,7 @@
 #include <rocksdb/db.h>
 #include <rocksdb/env.h>
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -34,6 +35,8 @@ class Database {
   }
   [[nodiscard]] rocksdb::ColumnFamilyHandle* own() const { return handles_[0]; }
   [[nodiscard]] const Settings& settings() const { return settings_; }
+  /// Whether an operation on the log failed, on whatever thread: it must not be synced any more.
+  [[nodiscard]] bool log_failed() const { return log_failed_->load(); }
 
   /// The id written at creation; nullopt: creation was cut short.
   Result<std::optional<StoreId>> read_id();
@@ -46,6 +49,7 @@ class Database {
   Database() = default;
   static Result<std::unique_ptr<Database>> open(const RocksDbOptions& options, bool read_only);
 
+  const std::shared_ptr<std::atomic<bool>> log_failed_ = std::make_shared<std::atomic<bool>>(false);
   std::unique_ptr<rocksdb::Env> env_;
   Settings settings_;
   std::unique_ptr<rocksdb::DB> db_;

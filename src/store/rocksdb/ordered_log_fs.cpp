@@ -13,6 +13,9 @@ using rocksdb::FSWritableFile;
 using rocksdb::IODebugContext;
 using rocksdb::IOOptions;
 using rocksdb::IOStatus;
+using rocksdb::Slice;
+
+using Failed = std::shared_ptr<std::atomic<bool>>;
 
 /// A log file as far as both its owner (RocksDB) and the next log file's maker need it.
 struct OpenLog {
@@ -22,32 +25,62 @@ struct OpenLog {
 
 class LogFile final : public rocksdb::FSWritableFileOwnerWrapper {
  public:
-  explicit LogFile(std::unique_ptr<FSWritableFile> file)
-      : FSWritableFileOwnerWrapper(std::move(file)), open_(std::make_shared<OpenLog>()) {
+  LogFile(std::unique_ptr<FSWritableFile> file, Failed failed)
+      : FSWritableFileOwnerWrapper(std::move(file)),
+        open_(std::make_shared<OpenLog>()),
+        failed_(std::move(failed)) {
     open_->file = target();
   }
   ~LogFile() override { forget(); }
 
+  IOStatus Append(const Slice& data, const IOOptions& options, IODebugContext* dbg) override {
+    return noted(target()->Append(data, options, dbg));
+  }
+  IOStatus Append(const Slice& data, const IOOptions& options,
+                  const rocksdb::DataVerificationInfo& info, IODebugContext* dbg) override {
+    return noted(target()->Append(data, options, info, dbg));
+  }
+  IOStatus Flush(const IOOptions& options, IODebugContext* dbg) override {
+    return noted(target()->Flush(options, dbg));
+  }
+  IOStatus Sync(const IOOptions& options, IODebugContext* dbg) override {
+    return noted(target()->Sync(options, dbg));
+  }
+  IOStatus Fsync(const IOOptions& options, IODebugContext* dbg) override {
+    return noted(target()->Fsync(options, dbg));
+  }
+  IOStatus RangeSync(std::uint64_t offset, std::uint64_t bytes, const IOOptions& options,
+                     IODebugContext* dbg) override {
+    return noted(target()->RangeSync(offset, bytes, options, dbg));
+  }
+
   IOStatus Close(const IOOptions& options, IODebugContext* dbg) override {
     const IOStatus synced = Sync(options, dbg);
     forget();
-    const IOStatus closed = FSWritableFileOwnerWrapper::Close(options, dbg);
+    const IOStatus closed = noted(target()->Close(options, dbg));
     return synced.ok() ? closed : synced;
   }
   [[nodiscard]] const std::shared_ptr<OpenLog>& open_log() const { return open_; }
 
  private:
+  IOStatus noted(IOStatus status) {
+    if (!status.ok()) {
+      failed_->store(true);
+    }
+    return status;
+  }
   void forget() {
     const std::scoped_lock lock(open_->mutex);
     open_->file = nullptr;
   }
   std::shared_ptr<OpenLog> open_;
+  const Failed failed_;
 };
 
 class OrderedLogFs final : public rocksdb::FileSystemWrapper {
  public:
-  explicit OrderedLogFs(const std::shared_ptr<rocksdb::FileSystem>& below)
-      : FileSystemWrapper(below) {}
+  OrderedLogFs(const std::shared_ptr<rocksdb::FileSystem>& below, Failed failed)
+      : FileSystemWrapper(below), failed_(std::move(failed)) {}
   static const char* kClassName() { return "HikyakuOrderedLog"; }
   const char* Name() const override { return kClassName(); }
 
@@ -61,6 +94,7 @@ class OrderedLogFs final : public rocksdb::FileSystemWrapper {
       const std::scoped_lock previous_lock(previous_->mutex);
       if (previous_->file != nullptr) {
         if (IOStatus synced = previous_->file->Sync(options.io_options, dbg); !synced.ok()) {
+          failed_->store(true);
           return synced;
         }
       }
@@ -70,7 +104,7 @@ class OrderedLogFs final : public rocksdb::FileSystemWrapper {
     if (IOStatus made = target()->NewWritableFile(name, options, &file, dbg); !made.ok()) {
       return made;
     }
-    auto log = std::make_unique<LogFile>(std::move(file));
+    auto log = std::make_unique<LogFile>(std::move(file), failed_);
     previous_ = log->open_log();
     *result = std::move(log);
     crash_point(CrashPoint::log_made);
@@ -94,6 +128,7 @@ class OrderedLogFs final : public rocksdb::FileSystemWrapper {
   }
 
  private:
+  const Failed failed_;
   std::mutex mutex_;
   std::shared_ptr<OpenLog> previous_;  ///< second owner: the LogFile
 };
@@ -101,8 +136,8 @@ class OrderedLogFs final : public rocksdb::FileSystemWrapper {
 }  // namespace
 
 std::shared_ptr<rocksdb::FileSystem> make_ordered_log_fs(
-    const std::shared_ptr<rocksdb::FileSystem>& below) {
-  return std::make_shared<OrderedLogFs>(below);
+    const std::shared_ptr<rocksdb::FileSystem>& below, Failed failed) {
+  return std::make_shared<OrderedLogFs>(below, std::move(failed));
 }
 
 }  // namespace hk::store

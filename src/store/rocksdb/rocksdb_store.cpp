@@ -192,6 +192,9 @@ Result<BatchSeq> RocksDbStore::sync() {
     }
     covered = last_;
   }
+  if (database_->log_failed()) {
+    return stop({ErrorKind::unavailable, "cannot sync the log: an earlier operation on it failed"});
+  }
   crash_point(CrashPoint::sync_begins);
   const rocksdb::Status status = database_->db().SyncWAL();
   if (!status.ok()) {

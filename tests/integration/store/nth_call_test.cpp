@@ -114,7 +114,7 @@ void try_each(const std::string& prepared, BatchSeq there, BatchSeq batches, std
   std::printf("n-th call: %llu runs\n", static_cast<unsigned long long>(runs));
 }
 
-TEST(NthCall, OfAFirstStartFailsAndNothingDurableIsLost) { try_each("", 0, 12, stride_or(61)); }
+TEST(NthCall, OfAFirstStartFailsAndNothingDurableIsLost) { try_each("", 0, 12, stride_or(181)); }
 
 TEST(NthCall, OfARecoveryFailsAndNothingDurableIsLost) {
   // A log to be read: the copy is taken while the store is open, as a kill leaves it.
@@ -130,7 +130,7 @@ TEST(NthCall, OfARecoveryFailsAndNothingDurableIsLost) {
     wait_until_witnessed(*store);
     std::filesystem::copy(path, dir.file("killed"), std::filesystem::copy_options::recursive);
   }
-  try_each(dir.file("killed"), 40, 12, stride_or(29));
+  try_each(dir.file("killed"), 40, 12, stride_or(97));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <string>
 #include <vector>
 
@@ -55,7 +56,8 @@ class OrderedLogFs : public testing::Test {
 
   TempDir dir_;
   std::shared_ptr<RecordingFs> recorder_ = std::make_shared<RecordingFs>();
-  std::shared_ptr<rocksdb::FileSystem> fs_ = make_ordered_log_fs(recorder_);
+  std::shared_ptr<std::atomic<bool>> failed_ = std::make_shared<std::atomic<bool>>(false);
+  std::shared_ptr<rocksdb::FileSystem> fs_ = make_ordered_log_fs(recorder_, failed_);
 };
 
 TEST_F(OrderedLogFs, SyncsTheOpenLogBeforeTheNextIsMade) {
@@ -86,6 +88,21 @@ TEST_F(OrderedLogFs, MakesNoNewLogWhenTheOldOneCannotBeSynced) {
   recorder_->fail_syncs = true;
   EXPECT_FALSE(make("2.log", second).ok());
   EXPECT_EQ(recorder_->done, (std::vector<std::string>{"make 1.log", "sync 1.log"}));
+  EXPECT_TRUE(failed_->load());
+}
+
+TEST_F(OrderedLogFs, RemembersAnErrorOfTheLogAndOfNothingElse) {
+  std::unique_ptr<rocksdb::FSWritableFile> log;
+  std::unique_ptr<rocksdb::FSWritableFile> table;
+  ASSERT_TRUE(make("1.log", log).ok());
+  ASSERT_TRUE(make("2.sst", table).ok());
+  ASSERT_TRUE(log->Append("x", {}, nullptr).ok());
+  ASSERT_TRUE(log->Sync({}, nullptr).ok());
+  recorder_->fail_syncs = true;
+  EXPECT_FALSE(table->Sync({}, nullptr).ok());
+  EXPECT_FALSE(failed_->load());
+  EXPECT_FALSE(log->Sync({}, nullptr).ok());
+  EXPECT_TRUE(failed_->load());
 }
 
 }  // namespace
