@@ -28,8 +28,14 @@ Result<std::optional<std::string>> share_descriptors(std::uint64_t limit,
   if (connections == options.connections_max && attempts == options.global_parallelism) {
     return std::nullopt;
   }
+  // A little less is nothing that a person has to hear of at every start.
+  const bool worth_a_word =
+      attempts < options.global_parallelism || connections < options.connections_max / 2;
   options.connections_max = connections;
   options.global_parallelism = attempts;
+  if (!worth_a_word) {
+    return std::nullopt;
+  }
   return fmt::format(
       "the limit of open files ({}) allows {} connections and {} attempts at once, which is less "
       "than the settings say; raise it (LimitNOFILE of the unit, ulimit -n)",

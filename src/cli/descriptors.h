@@ -16,7 +16,7 @@ namespace hk::cli {
 inline constexpr std::uint64_t descriptors_min = 1024;
 
 /// Lowers `connections_max` and `global_parallelism` to what `limit` descriptors allow; a warning
-/// if that was necessary, an error if they are too few.
+/// if that leaves much less than they say, an error if they are too few.
 Result<std::optional<std::string>> share_descriptors(std::uint64_t limit, config::Options& options);
 
 }  // namespace hk::cli
