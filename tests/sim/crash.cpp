@@ -165,6 +165,7 @@ void Simulation::lean(std::int64_t permille) {
   leaning_since_ = heap_.now();
   clock_lean_ = permille;
   trace_.add(heap_.now(), "partition time leans", static_cast<std::uint64_t>(permille + 1000));
+  heap_.after(Millis{0}, [this] { pump(); });  // what is due comes at another time now
 }
 
 /// Stopped by a signal, or its machine was suspended: time goes on, receivers answer, leases and

@@ -49,7 +49,10 @@ void Simulation::pump() {
     return;
   }
   if (due) {
-    wake_at(heap_.now() + (*due - partition_now()));
+    // The engine sleeps for a second at most, so it is not late where partition time runs fast.
+    const Millis left = *due - partition_now();
+    const std::int64_t speed = 1000 + std::max<std::int64_t>(clock_lean_, 0);
+    wake_at(heap_.now() + (left * 1000 + Millis{speed - 1}) / speed);
   }
 }
 
