@@ -60,9 +60,13 @@ Expected Model::start_move(const Op& op) {
                       .up_to = last_seq_};
   // What was visible the core counts roughly: never more than there is.
   const auto stored = written_->move_tasks.find(document_of(task));
-  if (stored != written_->move_tasks.end() && stored->second) {
+  // Of a queue that was deleted and made again in this batch it may be a later task by this number.
+  if (stored != written_->move_tasks.end() && stored->second &&
+      stored->second->up_to == task.up_to) {
     task.to_move = stored->second->to_move;
-    require(task.to_move <= lag(key), "moves", name_of(task) + " would move more than there is");
+    require(task.to_move <= lag(key), "moves",
+            name_of(task) + " would move " + std::to_string(task.to_move) + " of " +
+                std::to_string(lag(key)));
   }
   change_move(task);
   moves.tasks.push_back(task);
