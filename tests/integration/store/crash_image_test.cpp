@@ -192,7 +192,7 @@ TEST(CrashImage, AnAcknowledgementBeforeTheSyncIsFoundOut) {
   DiskModel disk;
   BatchSeq lost = 0;
   for (std::size_t at = 0; at < recorder->run.size() && lost == 0; ++at) {
-    if (at % 5 == 0) {
+    if (at % 9 == 0) {
       const TempDir image(TempDir::fast_place());
       make_image(disk, recorder->run[at], Survival::nothing, image.file("a"), rng);
       const auto store = open_or_fail(restless_options(image.file("a")));
