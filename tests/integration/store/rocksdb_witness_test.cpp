@@ -165,29 +165,38 @@ TEST_F(Witness, AWitnessOfAnotherDirectoryIsRefused) {
   expect_refused("belongs to another data directory");
 }
 
-TEST_F(Witness, AnotherHistoryOfTheSameLengthIsRefused) {
+TEST_F(Witness, AnotherHistoryOfTheSameLengthOrMoreIsRefused) {
   TempDir saved;
-  std::filesystem::copy(options_.path, saved.file("data"),
-                        std::filesystem::copy_options::recursive);
+  const auto keep = [&](const std::string& name) {
+    std::filesystem::copy(options_.path, saved.file(name),
+                          std::filesystem::copy_options::recursive);
+    return small_options(saved.file(name));
+  };
+  const RocksDbOptions forks[] = {keep("same"), keep("longer")};
   {
     const auto store = open_or_fail(options_);
     ASSERT_TRUE(store->write(one_put("a", "one way")).has_value());
     ASSERT_TRUE(store->close().has_value());
   }
-  const RocksDbOptions fork = small_options(saved.file("data"));
-  {
-    const auto store = open_or_fail(fork);
-    ASSERT_TRUE(store->write(one_put("a", "another")).has_value());
-    ASSERT_TRUE(store->write(one_put("b", "and one more")).has_value());
-    ASSERT_TRUE(store->close().has_value());
+  for (const RocksDbOptions& fork : forks) {
+    SCOPED_TRACE(fork.path);
+    {
+      const auto store = open_or_fail(fork);
+      ASSERT_TRUE(store->write(one_put("a", "another")).has_value());
+      if (&fork != &forks[0]) {
+        ASSERT_TRUE(store->write(one_put("b", "and one more")).has_value());
+      }
+      ASSERT_TRUE(store->close().has_value());
+    }
+    // The database of one way with the witness of the other; the id is the same.
+    std::filesystem::copy_file(options_.path + "/WITNESS", fork.path + "/WITNESS",
+                               std::filesystem::copy_options::overwrite_existing);
+    const auto opened = open_rocksdb(fork);
+    ASSERT_FALSE(opened.has_value());
+    EXPECT_NE(opened.error().message.find("is not the one that was acknowledged"),
+              std::string::npos)
+        << opened.error().message;
   }
-  // The database of one way with the witness of the other; the id is the same.
-  std::filesystem::copy_file(options_.path + "/WITNESS", fork.path + "/WITNESS",
-                             std::filesystem::copy_options::overwrite_existing);
-  const auto opened = open_rocksdb(fork);
-  ASSERT_FALSE(opened.has_value());
-  EXPECT_NE(opened.error().message.find("is not the one that was acknowledged"), std::string::npos)
-      << opened.error().message;
 }
 
 TEST_F(Witness, IsBroughtLevelAfterABurstWithoutAnybodyAsking) {
