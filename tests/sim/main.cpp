@@ -141,6 +141,7 @@ void shrink_failure() {
   if (given.expect_caught || given.options.trace || !given.options.settings.empty()) {
     return;
   }
+  std::fflush(stdout);  // what was told so far would be lost with this program
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);  // an abort is blocked while one is handled
