@@ -24,12 +24,10 @@ namespace {
 /// would send the message a second time beside the first.
 Millis lease_for(Millis timeout) { return timeout + timeout / 10; }
 
-}  // namespace
-
-namespace {
 /// What a batch may name of what expires, so that commands do not wait for long behind a purge; a
 /// record is not cut in two.
 constexpr std::size_t purges_per_batch = 512;
+
 }  // namespace
 
 void Machine::advance() {
