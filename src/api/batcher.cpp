@@ -1,9 +1,24 @@
 #include "api/batcher.h"
 
+#include <chrono>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <variant>
+
+#include "engine/inbox.h"
 
 namespace hk::api {
 namespace {
+
+bool is_new_work(const core::Command& command) {
+  return std::holds_alternative<core::Publish>(command) ||
+         std::holds_alternative<core::PublishBatch>(command);
+}
+
+std::unexpected<Error> too_much(std::string_view what) {
+  return fail(ErrorKind::unavailable, std::string(what) + ": nothing was done, try again shortly");
+}
 
 /// The core begins with these while this thread reads the rest of its poll round: at 64 connections
 /// that is worth 8 % of the rate. Smaller pieces cost more wake-ups than they save.
@@ -11,15 +26,39 @@ constexpr std::size_t batch_full = 16;
 
 }  // namespace
 
-Batcher::Batcher(engine::Submitter& submitter, http::IoThread& io, std::unique_ptr<Rng> rng)
-    : submitter_(submitter), io_(io), rng_(std::move(rng)) {}
+Batcher::Batcher(engine::Submitter& submitter, http::IoThread& io, std::unique_ptr<Rng> rng,
+                 Millis overload_delay)
+    : submitter_(submitter), io_(io), rng_(std::move(rng)), shedding_(overload_delay) {
+  if (overload_delay > Millis{0}) {
+    io_.post([this] {
+      io_.watch_lag([this](Shedding::Time now, Shedding::Duration lag) {
+        shedding_.on_lag(now, lag, submitter_.sync_time());
+      });
+    });
+  }
+}
 
 void Batcher::submit(core::Command command, engine::Done done) {
+  if (is_new_work(command) && !shedding_.takes(engine::tenant_of(command))) {
+    shed_.push_back(std::move(done));
+    flush_later();
+    return;
+  }
   batch_.push_back(engine::Submission{std::move(command), std::move(done), this});
   // What was refused stays until the end of the round: it is not offered again with every request.
   if (batch_.size() % batch_full == 0) {
-    submitter_.submit(batch_);
+    hand_over();
   }
+  flush_later();
+}
+
+void Batcher::hand_over() {
+  const std::size_t offered = batch_.size();
+  submitter_.submit(batch_);
+  shedding_.begun(std::chrono::steady_clock::now(), offered - batch_.size());
+}
+
+void Batcher::flush_later() {
   if (!scheduled_) {
     scheduled_ = true;
     io_.defer([this] { flush(); });
@@ -28,20 +67,20 @@ void Batcher::submit(core::Command command, engine::Done done) {
 
 void Batcher::flush() {
   scheduled_ = false;
-  submitter_.submit(batch_);
-  if (batch_.empty()) {
-    return;
-  }
+  hand_over();
   std::vector<engine::Submission> refused = std::exchange(batch_, {});
+  std::vector<engine::Done> shed = std::exchange(shed_, {});
   for (engine::Submission& one : refused) {
-    one.done(fail(ErrorKind::unavailable,
-                  "the server has more work than it can take at the moment: nothing was done, try "
-                  "again shortly"));
+    one.done(too_much("the server has more work than it can take at the moment"));
+  }
+  for (engine::Done& done : shed) {
+    done(too_much("more requests arrive than the server can serve in time"));
   }
 }
 
 void Batcher::deliver(std::vector<engine::Finished> finished) {
-  io_.post([all = std::move(finished)]() mutable {
+  io_.post([this, all = std::move(finished)]() mutable {
+    shedding_.answered(std::chrono::steady_clock::now(), all.size());
     for (engine::Finished& one : all) {
       one.done(std::move(one.reply));
     }

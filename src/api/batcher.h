@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "api/shedding.h"
 #include "base/random.h"
 #include "core/effect.h"
 #include "edge/http/server.h"
@@ -18,10 +19,13 @@ namespace hk::api {
 
 class Batcher final : public engine::Mailbox {
  public:
-  Batcher(engine::Submitter& submitter, http::IoThread& io, std::unique_ptr<Rng> rng);
+  /// While requests wait longer than `overload_delay` for the thread, new work is refused; 0:
+  /// never.
+  Batcher(engine::Submitter& submitter, http::IoThread& io, std::unique_ptr<Rng> rng,
+          Millis overload_delay = Millis{0});
 
   /// `done` is called on this thread with the reply, exactly once; `unavailable` if the engine's
-  /// inbox had no room (then nothing was done).
+  /// inbox had no room, or the thread sheds work (then nothing was done).
   void submit(core::Command command, engine::Done done);
   void deliver(std::vector<engine::Finished> finished) override;
 
@@ -41,11 +45,15 @@ class Batcher final : public engine::Mailbox {
 
  private:
   void flush();
+  void flush_later();
+  void hand_over();
 
   engine::Submitter& submitter_;
   http::IoThread& io_;
   std::unique_ptr<Rng> rng_;
+  Shedding shedding_;
   std::vector<engine::Submission> batch_;
+  std::vector<engine::Done> shed_;  ///< to be told so when the round ends
   bool scheduled_ = false;
   struct Waiting {
     core::TenantId tenant{};

@@ -28,6 +28,8 @@ struct Options {
   Millis timeout_max{7'200'000};
   std::optional<Millis> delay_max{};  ///< none: no limit of its own
 
+  Millis overload_delay{0};  ///< longer waits of requests make publishes be refused; 0: never
+
   std::size_t scanned_per_listing_max = 2'000;  ///< then the page ends with a cursor
   std::size_t listing_bytes_max = std::size_t{16} * 1024 * 1024;
 

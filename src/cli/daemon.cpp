@@ -46,6 +46,9 @@ class Daemon::PushReports final : public engine::Submitter {
       daemon_.pusher_->attempt_ended(std::get<core::CompleteAttempt>(one.command));
     }
   }
+  [[nodiscard]] std::chrono::nanoseconds sync_time() const override {
+    return daemon_.engine_->sync_time();
+  }
   std::shared_ptr<core::Reader> durable_view() override { return daemon_.engine_->durable_view(); }
 
  private:
@@ -66,6 +69,9 @@ class Daemon::QueueWatch final : public engine::Submitter {
       }
     }
     daemon_.engine_->submit(batch);
+  }
+  [[nodiscard]] std::chrono::nanoseconds sync_time() const override {
+    return daemon_.engine_->sync_time();
   }
   std::shared_ptr<core::Reader> durable_view() override { return daemon_.engine_->durable_view(); }
 
@@ -199,6 +205,7 @@ void Daemon::make_service() {
   if (options_.delay_max.count() > 0) {
     api.delay_max = options_.delay_max;
   }
+  api.overload_delay = options_.overload_delay;
   api.global_parallelism = static_cast<std::uint32_t>(options_.global_parallelism);
   api.in_flight = [this] { return engine_->stats().in_flight; };
   api.refuse_publishes = [this] { return disk_.refuse(); };

@@ -88,6 +88,9 @@ void Daemon::register_metrics() {
                    [this] { return static_cast<double>(engine_->stats().inbox_refused); });
   metrics_.counter("hikyaku_batches_total", "Batches written.",
                    [this] { return static_cast<double>(engine_->stats().batches); });
+  metrics_.gauge("hikyaku_request_wait_seconds",
+                 "How long requests wait to be read, of the slowest thread, measured just now.",
+                 [this] { return server_->stats().lag_seconds; });
   metrics_.gauge("hikyaku_connections", "Open client connections.",
                  [this] { return static_cast<double>(server_->stats().connections_open); });
   metrics_.counter("hikyaku_connections_refused_total", "Connections refused at a cap.",

@@ -198,6 +198,7 @@ void Engine::run_sync(std::uint64_t durable) {
         return;
       }
       const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+      note_sync(std::chrono::duration_cast<std::chrono::nanoseconds>(took));
       durable = pending.back().written.batch;
       HK_ASSERT(*synced >= durable);
       store::crash_point(store::CrashPoint::sync_ended);
@@ -214,6 +215,12 @@ void Engine::run_sync(std::uint64_t durable) {
     }
     sync_drained_.notify_one();
   }
+}
+
+/// The last ten syncs or so: one alone says little.
+void Engine::note_sync(std::chrono::nanoseconds took) {
+  const auto before = sync_time_.load(std::memory_order_relaxed);
+  sync_time_.store(before + (took - before) / 8, std::memory_order_relaxed);
 }
 
 void Engine::release(std::vector<Pending>& done) {

@@ -65,6 +65,9 @@ class Engine final : public Submitter {
   [[nodiscard]] Result<Moment> stored_time() const { return partition_.stored_time(); }
 
   void submit(std::vector<Submission>& batch) override;
+  [[nodiscard]] std::chrono::nanoseconds sync_time() const override {
+    return sync_time_.load(std::memory_order_relaxed);
+  }
   std::shared_ptr<core::Reader> durable_view() override;
 
   /// Where the core finds time zones, for who checks one before a command. Any thread.
@@ -83,6 +86,7 @@ class Engine final : public Submitter {
 
   void run_core();
   void run_sync(std::uint64_t durable);
+  void note_sync(std::chrono::nanoseconds took);
   void release(std::vector<Pending>& done);
   void answer(std::vector<Submission>& submissions, std::vector<core::Reply> replies);
   void answer_unknown(std::vector<Submission>& submissions);
@@ -112,6 +116,7 @@ class Engine final : public Submitter {
 
   std::atomic<bool> failed_{false};
   std::once_flag fatal_once_;
+  std::atomic<std::chrono::nanoseconds> sync_time_{std::chrono::nanoseconds{0}};
   std::shared_ptr<core::Reader> durable_view_;  ///< std::atomic_load / std::atomic_store only
 
   mutable std::mutex stats_mutex_;

@@ -13,6 +13,7 @@ IoLoop::IoLoop(std::size_t index)
     : index_(index),
       guard_(boost::asio::make_work_guard(context_)),
       timer_(context_),
+      probe_(context_, counters_.requests_total),
       wheel_(Clock::now(), wheel_tick) {}
 
 IoLoop::~IoLoop() { stop(); }
@@ -44,6 +45,7 @@ void IoLoop::arm_tick() {
     if (failure) return;
     wheel_.advance(Clock::now());
     on_tick_();
+    probe_.measure();
     arm_tick();
   });
 }

@@ -2,7 +2,6 @@
 /// of its connections. Everything but post(), defer() and the counters belongs to that thread.
 #pragma once
 
-#include <atomic>
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
@@ -11,25 +10,14 @@
 #include <thread>
 
 #include "base/deadline_wheel.h"
+#include "edge/http/counter.h"
+#include "edge/http/lag_probe.h"
 #include "edge/http/response_writer.h"
 #include "edge/http/server.h"
 
 namespace hk::http {
 
 using Clock = DeadlineWheel::Clock;
-
-/// Written by one thread, read by any: no locked instruction is needed.
-class Counter {
- public:
-  void add(std::uint64_t by = 1) {
-    value_.store(value_.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
-  }
-  void subtract() { add(~std::uint64_t{0}); }
-  [[nodiscard]] std::uint64_t get() const { return value_.load(std::memory_order_relaxed); }
-
- private:
-  std::atomic<std::uint64_t> value_{0};
-};
 
 struct LoopCounters {
   Counter connections_open{};
@@ -48,6 +36,7 @@ class IoLoop final : public IoThread {
 
   void post(std::move_only_function<void()> work) override;
   void defer(std::move_only_function<void()> work) override;
+  void watch_lag(LagWatcher told) override { probe_.watch(std::move(told)); }
   [[nodiscard]] std::size_t index() const override { return index_; }
   [[nodiscard]] void* io_context() override { return &context_; }
 
@@ -59,6 +48,7 @@ class IoLoop final : public IoThread {
   [[nodiscard]] boost::asio::io_context& context() { return context_; }
   [[nodiscard]] bool on_thread() { return context_.get_executor().running_in_this_thread(); }
   [[nodiscard]] DeadlineWheel& wheel() { return wheel_; }
+  [[nodiscard]] std::chrono::nanoseconds lag() const { return probe_.lag(); }
   [[nodiscard]] LoopCounters& counters() { return counters_; }
   [[nodiscard]] const LoopCounters& counters() const { return counters_; }
   [[nodiscard]] std::string_view common_lines();
@@ -80,6 +70,7 @@ class IoLoop final : public IoThread {
   boost::asio::io_context context_{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> guard_;
   Timer timer_;
+  LagProbe probe_;
   DeadlineWheel wheel_;
   CommonHeaders common_{};
   std::function<void()> on_tick_{};

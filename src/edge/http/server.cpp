@@ -155,6 +155,7 @@ ServerStats ServerImpl::stats() const {
     stats.requests_malformed += counters.requests_malformed.get();
     stats.timeouts_total += counters.timeouts_total.get();
     stats.bodies_refused += counters.bodies_refused.get();
+    stats.lag_seconds = std::max(stats.lag_seconds, static_cast<double>(loop->lag().count()) / 1e9);
   }
   stats.request_bytes = core_.bodies.held();
   return stats;

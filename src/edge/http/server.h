@@ -76,6 +76,10 @@ class Responder {
   std::uint64_t slot_ = 0;
 };
 
+/// Told when a lag was measured, and how long what had just become ready then waited for its turn.
+using LagWatcher =
+    std::function<void(std::chrono::steady_clock::time_point, std::chrono::nanoseconds)>;
+
 /// One I/O thread. Work posted runs on it, in order.
 class IoThread {
  public:
@@ -86,6 +90,9 @@ class IoThread {
   virtual void post(std::move_only_function<void()> work) = 0;
   /// Runs `work` once, after the handlers that are ready now: what batches wants to hook on to.
   virtual void defer(std::move_only_function<void()> work) = 0;
+  /// From now on `told` is called on this thread: some times a second, and as long as the thread is
+  /// behind once for every round that it makes over the sockets that are ready. On this thread.
+  virtual void watch_lag(LagWatcher told) = 0;
   [[nodiscard]] virtual std::size_t index() const = 0;
   /// boost::asio::io_context*, for modules that bring their own sockets (delivery/).
   [[nodiscard]] virtual void* io_context() = 0;
@@ -103,6 +110,7 @@ struct ServerStats {
   std::uint64_t timeouts_total = 0;
   std::uint64_t request_bytes = 0;   ///< of bodies that are being read or wait for their answers
   std::uint64_t bodies_refused = 0;  ///< requests for whose bodies there was no room
+  double lag_seconds = 0;            ///< of the thread that is furthest behind, a moment ago
 };
 
 class Server {

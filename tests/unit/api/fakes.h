@@ -191,6 +191,7 @@ class FakeSubmitter final : public engine::Submitter {
       mailbox->deliver(std::move(finished));
     }
   }
+  [[nodiscard]] std::chrono::nanoseconds sync_time() const override { return {}; }
   std::shared_ptr<core::Reader> durable_view() override { return reader; }
 };
 
@@ -198,6 +199,7 @@ class FakeIoThread final : public http::IoThread {
  public:
   void post(std::move_only_function<void()> work) override { work_.push_back(std::move(work)); }
   void defer(std::move_only_function<void()> work) override { work_.push_back(std::move(work)); }
+  void watch_lag(http::LagWatcher told) override { lag_watcher = std::move(told); }
   [[nodiscard]] std::size_t index() const override { return 0; }
   [[nodiscard]] void* io_context() override { return nullptr; }
 
@@ -208,6 +210,8 @@ class FakeIoThread final : public http::IoThread {
       next();
     }
   }
+
+  http::LagWatcher lag_watcher{};
 
  private:
   std::vector<std::move_only_function<void()>> work_;
