@@ -259,22 +259,30 @@ class Load {
     when.it_value.tv_nsec = at % 1'000'000'000;
     timerfd_settime(timer_, TFD_TIMER_ABSTIME, &when, nullptr);
   }
+  void plan() {
+    const std::int64_t until = std::min(now_ns(), until_ns_ - 1);
+    while (meant(planned_) <= until) {
+      waiting_.push_back(meant(planned_++));
+    }
+  }
+  /// Nothing can be sent: then no timer is needed, which would take the server's CPU.
+  [[nodiscard]] bool none_free() const {
+    return in_flight_ + resting_.size() >= connections_.size();
+  }
   void on_timer() {
     std::uint64_t expirations = 0;
     if (read(timer_, &expirations, sizeof expirations) < 0 && errno != EAGAIN) {
       die("load: timer failed");
     }
-    const std::int64_t now = now_ns();
-    while (meant(planned_) <= now && meant(planned_) < until_ns_) {
-      waiting_.push_back(meant(planned_++));
-    }
+    plan();
     for (std::size_t i = 0; i < connections_.size() && !waiting_.empty(); ++i) {
       next_ = (next_ + 1) % connections_.size();
       if (!connections_[next_].busy && !connections_[next_].rests) {
         send_waiting(connections_[next_]);
       }
     }
-    if (meant(planned_) < until_ns_) {
+    timer_armed_ = meant(planned_) < until_ns_ && !none_free();
+    if (timer_armed_) {
       arm_timer();
     }
   }
@@ -420,8 +428,12 @@ class Load {
       return;
     }
     if (options_.rate > 0) {
+      plan();
       if (!waiting_.empty() && (!options_.back_off || now_ns() < until_ns_)) {
         send_waiting(connection);
+      } else if (!timer_armed_ && meant(planned_) < until_ns_) {
+        timer_armed_ = true;
+        arm_timer();
       }
     } else if (const std::int64_t now = now_ns(); goes_on(now)) {
       send_next(connection, now);
@@ -431,6 +443,7 @@ class Load {
   const Options options_;
   const int epoll_;
   int timer_ = -1;
+  bool timer_armed_ = true;
   std::size_t stamp_at_ = 0;
   std::size_t host_at_ = 0;
   std::size_t token_at_ = 0;
