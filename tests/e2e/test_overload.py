@@ -1,0 +1,115 @@
+"""More publishes at once than can be served in time: some are refused, in the form that says when to come back; who asks for
+little is served as ever, and the counters know every one that was accepted."""
+import json
+import selectors
+import socket
+import threading
+import time
+import unittest
+
+from harness import DEV_TOKEN, Case, run_binary, wait_for
+
+CONNECTIONS, AT_ONCE = 200, 5  # 1,000 requests are allowed on a connection
+PATIENCE = 120
+
+
+class Crowd(threading.Thread):
+    """Connections of which each sends some publishes at once, and again when all are answered, until the end is called."""
+
+    def __init__(self, port):
+        super().__init__(daemon=True)
+        self.port = port
+        self.accepted, self.refusals, self.other = 0, [], []
+        self.over = threading.Event()
+        self.requests = ("POST /v2/publish/http://127.0.0.1:9/x HTTP/1.1\r\nHost: a\r\nUpstash-Delay: 1h\r\n"
+                         f"Authorization: Bearer {DEV_TOKEN}\r\nContent-Length: 1\r\n\r\nx").encode() * AT_ONCE
+
+    def run(self):
+        with selectors.DefaultSelector() as selector:
+            for _ in range(CONNECTIONS):
+                made = socket.create_connection(("127.0.0.1", self.port), timeout=60)
+                selector.register(made, selectors.EVENT_READ, Answers())
+                made.sendall(self.requests)
+            while selector.get_map():
+                for key, _ in selector.select(1):
+                    self.on_ready(selector, key.fileobj, key.data)
+
+    def on_ready(self, selector, connection, answers):
+        got = connection.recv(1 << 16)
+        for status, fields, body in answers.add(got):
+            if status == b"201":
+                self.accepted += 1
+            elif status == b"503":
+                self.refusals.append((fields.get(b"retry-after"), body))
+            else:
+                self.other.append((status, body))
+        if got and answers.count < AT_ONCE:
+            return
+        if not got:
+            self.other.append(f"the connection ended after {answers.count} answers")
+        if self.over.is_set() or not got:
+            selector.unregister(connection)
+            connection.close()
+        else:
+            answers.count = 0
+            connection.sendall(self.requests)
+
+
+class Answers:
+    """Takes a stream of answers apart."""
+
+    def __init__(self):
+        self.left, self.count = b"", 0
+
+    def add(self, more):
+        self.left += more
+        while b"\r\n\r\n" in self.left:
+            head, _, rest = self.left.partition(b"\r\n\r\n")
+            fields = dict(line.lower().split(b": ", 1) for line in head.split(b"\r\n")[1:])
+            length = int(fields[b"content-length"])
+            if len(rest) < length:
+                return
+            self.left = rest[length:]
+            self.count += 1
+            yield head.split(b" ")[1], fields, rest[:length]
+
+
+class Overload(Case):
+    flags = ("--overload-delay", "1ms")
+
+    def test_publishes_are_refused_and_a_polite_tenant_is_not(self):
+        made = run_binary("tenants", "create", "polite", "--data", self.server.data, "--json")
+        polite = json.loads(made.stdout)["token"]
+        before = self.server.metrics()["hikyaku_messages_accepted_total"]
+        crowd = Crowd(self.server.port)
+        crowd.start()
+        mine = 0
+        try:
+            deadline = time.monotonic() + PATIENCE
+            while len(crowd.refusals) < 100 and time.monotonic() < deadline:
+                got = self.server.request("POST", "/v2/publish/http://127.0.0.1:9/polite", b"x", {"Upstash-Delay": "1h"}, token=polite)
+                self.assertEqual(got.status, 201, got.body)
+                mine += 1
+        finally:
+            crowd.over.set()
+            crowd.join(PATIENCE)
+        self.assertFalse(crowd.is_alive())
+        self.assertEqual(crowd.other, [])
+        self.assertGreaterEqual(len(crowd.refusals), 100)
+        for retry_after, body in crowd.refusals:
+            self.assertEqual(retry_after, b"1")
+            self.assertIn(b"nothing was done", body)
+        self.assertGreater(mine, 0)
+        metrics = self.server.metrics()
+        self.assertEqual(metrics["hikyaku_messages_accepted_total"] - before, crowd.accepted + mine)
+        self.assertEqual(metrics['hikyaku_publish_refused_total{reason="busy"}'], len(crowd.refusals))
+        self.assertIn("hikyaku_request_wait_seconds", metrics)
+
+        # When the crowd is gone nothing is refused any more.
+        def calm():
+            return self.server.publish("http://127.0.0.1:9/after", b"x", **{"Upstash-Delay": "1h"}).status == 201
+        wait_for(lambda: all(calm() for _ in range(20)), "publishes to be taken again")
+
+
+if __name__ == "__main__":
+    unittest.main()
