@@ -28,6 +28,7 @@ void Shedding::under_way_until(Time now) {
 void Shedding::begun(Time now, std::size_t commands) {
   under_way_until(now);
   under_way_ += commands;
+  under_way_at_once_ = std::max(under_way_at_once_, under_way_);
 }
 
 void Shedding::answered(Time now, std::size_t commands) {
@@ -38,7 +39,9 @@ void Shedding::answered(Time now, std::size_t commands) {
 }
 
 void Shedding::on_lag(Time now, Duration lag, Duration sync) {
-  waited_ += static_cast<Duration::rep>(offered_ - offered_before_lag_) * lag;
+  const std::size_t read = offered_ - offered_before_lag_;
+  waited_ += static_cast<Duration::rep>(read) * lag;
+  read_at_once_ = std::max(read_at_once_, read);
   offered_before_lag_ = offered_;
   if (delay_max_ == Duration{0} || now - begun_at_ < window) {
     return;
@@ -46,18 +49,25 @@ void Shedding::on_lag(Time now, Duration lag, Duration sync) {
   under_way_until(now);
   const Duration took = delay();
   const Duration allowed = delay_max_ + 2 * sync;
-  const auto length = static_cast<double>((now - begun_at_).count());
-  const double at_once = static_cast<double>(offered_) * static_cast<double>(took.count()) / length;
+  const double at_once = this->at_once(took, now - begun_at_);
   const bool overload = is_overload(now, took, allowed);
   for (auto& [id, tenant] : tenants_) {
     tenant.to_refuse = 0;
   }
   if (overload) {
-    refuse(at_once,
-           std::max(static_cast<double>(kept_min), at_once * static_cast<double>(allowed.count()) /
-                                                       static_cast<double>(took.count())));
+    const double possible =
+        static_cast<double>(allowed.count()) / static_cast<double>(took.count());
+    refuse(at_once, std::max(static_cast<double>(kept_min), at_once * possible));
   }
   begin_window(now);
+}
+
+/// How many publishes there were at a time, by how many came and how long they took. A pause of the
+/// whole process counts twice there, so it is no more than were seen at one moment.
+double Shedding::at_once(Duration delay, Duration length) const {
+  return std::min(static_cast<double>(offered_) * static_cast<double>(delay.count()) /
+                      static_cast<double>(length.count()),
+                  static_cast<double>(std::max(read_at_once_, under_way_at_once_)));
 }
 
 /// Of a publish of this window, on average.
@@ -113,6 +123,8 @@ void Shedding::begin_window(Time now) {
   offered_ = 0;
   offered_before_lag_ = 0;
   waited_ = Duration{0};
+  read_at_once_ = 0;
+  under_way_at_once_ = under_way_;
   answered_ = 0;
   served_ = Duration{0};
 }

@@ -41,6 +41,7 @@ class Shedding {
  private:
   void under_way_until(Time now);
   [[nodiscard]] Duration delay() const;
+  [[nodiscard]] double at_once(Duration delay, Duration length) const;
   [[nodiscard]] bool is_overload(Time now, Duration delay, Duration allowed);
   void refuse(double at_once, double kept);
   void begin_window(Time now);
@@ -58,6 +59,8 @@ class Shedding {
   std::size_t offered_ = 0;
   std::size_t offered_before_lag_ = 0;  ///< of them, when the last lag was told
   Duration waited_{0};                  ///< all of them together, to be read
+  std::size_t read_at_once_ = 0;        ///< the most between two lags
+  std::size_t under_way_at_once_ = 0;   ///< the most
   std::size_t answered_ = 0;
   Duration served_{0};  ///< commands under way × time
 
