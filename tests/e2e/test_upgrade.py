@@ -1,11 +1,13 @@
 """Data directories that releases have written (golden/, made by golden/make.py) are opened by this build: what they say was
-acknowledged is there, and goes on from where it was. Newer formats are refused and left as they are.
+acknowledged is there, and goes on from where it was. Newer formats are refused and left as they are. What this build has
+written in a format, the release before opens as well: HIKYAKU_E2E_PREVIOUS names its binary, or several, separated by colons.
 
 The server's wall clock is set to ten minutes after a directory was made, so that windows, leases and retentions are what they
 were, however old it is."""
 import hashlib
 import json
 import os
+import re
 import shutil
 import signal
 import tarfile
@@ -13,7 +15,7 @@ import time
 import unittest
 
 from disk import body_of_row, fast_folder, faulty, late_clock, refused
-from harness import Receiver, Server, run_binary, wait_for
+from harness import ROOT, Receiver, Server, run_binary, wait_for
 
 GOLDEN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "golden")
 NAMES = sorted(name.removesuffix(".json") for name in os.listdir(GOLDEN) if name.endswith(".json"))
@@ -25,6 +27,30 @@ def digests(folder):
         with open(os.path.join(folder, name), "rb") as f:
             found[name] = hashlib.sha256(f.read()).hexdigest()
     return found
+
+
+def schema():
+    """Tables and record fields of this build, a line each."""
+    with open(os.path.join(ROOT, "src/store/table_name.h")) as f:
+        lines = [f"table {name}" for name in re.findall(r'case Table::\w+: return "(\w+)"', f.read())]
+    where = []
+    with open(os.path.join(ROOT, "src/store/records.proto")) as f:
+        for line in f:
+            line = line.partition("//")[0].strip()
+            if opened := re.fullmatch(r"(message|oneof) (\w+) \{", line):
+                where.append(opened[2] if opened[1] == "message" else "")
+            elif line == "}":
+                where.pop()
+            elif field := re.fullmatch(r"((?:repeated |optional )?[\w.]+|map<[\w, ]+>) (\w+) = (\d+);", line):
+                lines.append(f"{'.'.join(filter(None, where))} {field[3]} {field[1]} {field[2]}")
+            elif line and where:
+                raise AssertionError(f"records.proto has a line that this test cannot read: {line}")
+    return lines
+
+
+def format_of(data):
+    with open(os.path.join(data, "FORMAT")) as f:
+        return f.read()
 
 
 def receiver_at(port):
@@ -165,6 +191,44 @@ class Golden(unittest.TestCase):
                     self.assertTrue(faults.fired())
             with self.subTest(name):
                 self.check()
+
+    def test_what_this_build_has_written_can_be_opened_by_the_release_before(self):
+        """A step back. The format's number is the promise: whoever knows it opens the directory. So opening and writing must not
+        change it (a build that needs another one says so in a release of its own), and each release that can be had is tried."""
+        before = [binary for binary in os.environ.get("HIKYAKU_E2E_PREVIOUS", "").split(":") if binary]
+        for name in NAMES:
+            with self.subTest(name):
+                server = self.open(name)
+                was = format_of(server.data)
+                server.start()
+                told = f"http://127.0.0.1:{self.manifest['port']}/far"
+                body = bytes(range(256)) * 30  # a blob file's
+                new = server.publish_id(told, body, Upstash_Not_Before=4102444800, Upstash_Retries=3, Upstash_Deduplication_Id="step back")
+                self.assertEqual(server.terminate(), 0)
+                self.assertEqual(format_of(server.data), was)
+                self.verify()
+                for binary in [*before, server.binary]:
+                    server.binary = binary
+                    server.start()
+                    self.assertEqual(body_of_row(server.get("/v2/messages/" + new).json()), body)
+                    again = server.publish(told, b"", Upstash_Deduplication_Id="step back")
+                    self.assertEqual((again.status, again.json()["messageId"]), (202, new))
+                    self.check_messages()
+                    self.assertEqual(server.metrics()["hikyaku_conservation_gap"], 0)
+                    self.assertEqual(server.terminate(), 0)
+                    self.assertEqual(format_of(server.data), was)
+                    self.verify()
+
+    def test_a_format_keeps_its_tables_and_the_meaning_of_its_fields(self):
+        """An older server skips fields that it does not know, but RocksDB opens no directory that has a table too many."""
+        number = format_of(self.open(NAMES[-1]).data).split()[1]
+        with open(os.path.join(GOLDEN, f"format-{number}.txt")) as f:
+            released = f.read().split("\n")[:-1]
+        now = schema()
+        self.assertGreater(len(now), 150)
+        self.assertEqual([line for line in released if line not in now], [], "changed or gone: that needs another format")
+        tables = [line for line in now if line.startswith("table ")]
+        self.assertEqual([line for line in tables if line not in released], [], "a new table needs another format")
 
     def test_a_newer_format_is_refused_and_left_as_it_is(self):
         server = self.open(NAMES[-1])
