@@ -9,12 +9,13 @@ namespace {
 constexpr std::chrono::milliseconds wheel_tick{50};
 }
 
-IoLoop::IoLoop(std::size_t index)
+IoLoop::IoLoop(std::size_t index, bool tls)
     : index_(index),
       guard_(boost::asio::make_work_guard(context_)),
       timer_(context_),
       probe_(context_, counters_.requests_total),
-      wheel_(Clock::now(), wheel_tick) {}
+      wheel_(Clock::now(), wheel_tick),
+      common_(tls) {}
 
 IoLoop::~IoLoop() { stop(); }
 

@@ -31,7 +31,8 @@ struct LoopCounters {
 
 class IoLoop final : public IoThread {
  public:
-  explicit IoLoop(std::size_t index);
+  /// `tls`: its connections are.
+  IoLoop(std::size_t index, bool tls);
   ~IoLoop() override;
 
   void post(std::move_only_function<void()> work) override;
@@ -72,7 +73,7 @@ class IoLoop final : public IoThread {
   Timer timer_;
   LagProbe probe_;
   DeadlineWheel wheel_;
-  CommonHeaders common_{};
+  CommonHeaders common_;
   std::function<void()> on_tick_{};
   bool draining_ = false;
   std::thread thread_{};

@@ -43,18 +43,35 @@ void append_date(std::string& out, std::time_t now) {
 }
 
 bool is_servers_own(std::string_view name) {
-  constexpr std::array<std::string_view, 9> names{"content-length",
-                                                  "transfer-encoding",
-                                                  "connection",
-                                                  "date",
-                                                  "server",
-                                                  "keep-alive",
-                                                  "content-type",
-                                                  "trailer",
-                                                  "x-content-type-options"};
+  constexpr std::array<std::string_view, 14> names{"content-length",
+                                                   "transfer-encoding",
+                                                   "connection",
+                                                   "date",
+                                                   "server",
+                                                   "keep-alive",
+                                                   "content-type",
+                                                   "trailer",
+                                                   "x-content-type-options",
+                                                   "cache-control",
+                                                   "content-security-policy",
+                                                   "cross-origin-resource-policy",
+                                                   "referrer-policy",
+                                                   "strict-transport-security"};
   return std::any_of(names.begin(), names.end(),
                      [name](std::string_view own) { return equals_ignoring_case(name, own); });
 }
+
+/// For browsers and caches between: an answer may hold a tenant's data or keys, and none is a page.
+constexpr std::string_view constant_lines =
+    "Server: hikyaku\r\n"
+    "X-Content-Type-Options: nosniff\r\n"
+    "Cache-Control: no-store\r\n"
+    "Content-Security-Policy: default-src 'none'; base-uri 'none'; frame-ancestors 'none'; "
+    "sandbox\r\n"
+    "Cross-Origin-Resource-Policy: same-origin\r\n"
+    "Referrer-Policy: no-referrer\r\n";
+/// Not for subdomains: what runs there is not ours to decide.
+constexpr std::string_view tls_lines = "Strict-Transport-Security: max-age=31536000\r\n";
 
 void append_field(std::string& out, std::string_view name, std::string_view value) {
   out.append(name).append(": ").append(value).append("\r\n");
@@ -75,7 +92,9 @@ void append_status_line(std::string& out, int status) {
 std::string_view CommonHeaders::lines(std::time_t now) {
   if (now != second_) {
     second_ = now;
-    lines_.assign("Server: hikyaku\r\nX-Content-Type-Options: nosniff\r\nDate: ");
+    lines_.assign(constant_lines);
+    if (tls_) lines_.append(tls_lines);
+    lines_.append("Date: ");
     append_date(lines_, now);
     lines_.append("\r\n");
   }
@@ -87,12 +106,15 @@ void append_response(std::string& out, const Response& response, WriteOptions op
   // An interim status would make the client read the next response as this one's.
   const int status = response.status >= 200 && response.status <= 599 ? response.status : 500;
   const bool has_body = status != 204 && status != 304;
-  out.reserve(out.size() + 256 + response.body.size());
+  out.reserve(out.size() + 256 + common_lines.size() + response.body.size());
   append_status_line(out, status);
   out.append(common_lines);
   if (has_body) {
     if (!response.content_type.empty() && safe_header("Content-Type", response.content_type)) {
-      append_field(out, "Content-Type", response.content_type);
+      const bool unsaid = response.content_type.starts_with("text/") &&
+                          response.content_type.find("charset=") == std::string::npos;
+      out.append("Content-Type: ").append(response.content_type);
+      out.append(unsaid ? "; charset=utf-8\r\n" : "\r\n");  // every text of ours is
     }
     out.append("Content-Length: ");
     append_number(out, response.body.size());

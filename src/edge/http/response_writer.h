@@ -13,10 +13,14 @@ namespace hk::http {
 /// The header lines that every response carries, formatted once per second.
 class CommonHeaders {
  public:
-  /// Server, Date and X-Content-Type-Options, each with its line end.
+  /// `tls`: they travel over TLS.
+  explicit CommonHeaders(bool tls) : tls_(tls) {}
+
+  /// Server, Date and what browsers and caches must know of every answer, each with its line end.
   std::string_view lines(std::time_t now);
 
  private:
+  bool tls_;
   std::time_t second_ = -1;
   std::string lines_{};
 };

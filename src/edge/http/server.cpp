@@ -46,8 +46,9 @@ class ServerImpl final : public Server {
 ServerImpl::ServerImpl(ServerOptions options)
     : options_(std::move(options)), core_(options_.limits) {
   const std::size_t threads = std::max<std::size_t>(1, options_.threads);
-  for (std::size_t i = 0; i < threads; ++i) loops_.push_back(std::make_unique<IoLoop>(i));
-  if (options_.tls != nullptr) core_.tls = std::make_unique<TlsKeeper>(*options_.tls);
+  const bool tls = options_.tls != nullptr;
+  for (std::size_t i = 0; i < threads; ++i) loops_.push_back(std::make_unique<IoLoop>(i, tls));
+  if (tls) core_.tls = std::make_unique<TlsKeeper>(*options_.tls);
 }
 
 Result<void> ServerImpl::listen() {

@@ -16,7 +16,10 @@ TEST(Exchange, AResponseCarriesWhatEveryResponseMust) {
   EXPECT_TRUE(answer->head.starts_with("HTTP/1.1 200 OK\r\n"));
   EXPECT_TRUE(answer->has("Server: hikyaku"));
   EXPECT_TRUE(answer->has("X-Content-Type-Options: nosniff"));
-  EXPECT_TRUE(answer->has("Content-Type: text/plain"));
+  EXPECT_TRUE(answer->has("Cache-Control: no-store"));
+  EXPECT_TRUE(answer->has("Referrer-Policy: no-referrer"));
+  EXPECT_EQ(answer->head.find("Strict-Transport-Security"), std::string::npos);  // not over TLS
+  EXPECT_TRUE(answer->has("Content-Type: text/plain; charset=utf-8"));
   EXPECT_TRUE(answer->has("Content-Length: 7"));
   EXPECT_NE(answer->head.find("\r\nDate: "), std::string::npos);
   EXPECT_EQ(answer->head.find("Connection:"), std::string::npos);

@@ -189,6 +189,7 @@ TEST(Tls, RequestsAreServedAndTheCertificateIsVerified) {
 
   ASSERT_TRUE(answer) << answer.error().message;
   EXPECT_EQ(answer->body, "GET /x ");
+  EXPECT_EQ(answer->header("Strict-Transport-Security"), "max-age=31536000");
   ASSERT_TRUE(by_name) << by_name.error().message;
   ASSERT_TRUE(posted) << posted.error().message;
   EXPECT_EQ(posted->body.size(), (5U << 20U) + 12);

@@ -124,11 +124,56 @@ TEST(ResponseWriter, AStatusThatIsNotFinalBecomesA500) {
 }
 
 TEST(ResponseWriter, TheDateIsThatOfTheSecond) {
-  CommonHeaders common;
+  CommonHeaders common(false);
   EXPECT_NE(common.lines(0).find("Date: Thu, 01 Jan 1970 00:00:00 GMT\r\n"),
             std::string_view::npos);
   EXPECT_NE(common.lines(784'111'777).find("Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n"),
             std::string_view::npos);
+}
+
+TEST(ResponseWriter, ATextSaysItsCharset) {
+  const std::pair<std::string, std::string> rows[] = {
+      {"application/json", "application/json"},
+      {"text/xml", "text/xml; charset=utf-8"},
+      {"text/plain; version=0.0.4", "text/plain; version=0.0.4; charset=utf-8"},
+      {"text/plain; charset=us-ascii", "text/plain; charset=us-ascii"},
+  };
+  for (const auto& [given, written] : rows) {
+    Response response;
+    response.content_type = given;
+    std::string out;
+    append_response(out, response, {}, "");
+    EXPECT_NE(out.find("\r\nContent-Type: " + written + "\r\n"), std::string::npos) << out;
+  }
+}
+
+TEST(ResponseWriter, WhatBrowsersAndCachesMustKnowIsTheServersOwn) {
+  const std::pair<std::string_view, std::string_view> rows[] = {
+      {"Cache-Control", "no-store"},
+      {"Content-Security-Policy",
+       "default-src 'none'; base-uri 'none'; frame-ancestors 'none'; sandbox"},
+      {"Cross-Origin-Resource-Policy", "same-origin"},
+      {"Referrer-Policy", "no-referrer"},
+      {"Strict-Transport-Security", "max-age=31536000"},
+      {"X-Content-Type-Options", "nosniff"},
+  };
+  CommonHeaders plain(false);
+  CommonHeaders over_tls(true);
+  Response response;
+  for (const auto& [name, value] : rows) {
+    response.fields.push_back({std::string(name), "something else"});
+  }
+  std::string answer;
+  append_response(answer, response, {}, over_tls.lines(0));
+
+  for (const auto& [name, value] : rows) {
+    SCOPED_TRACE(name);
+    const std::string line = "\r\n" + std::string(name) + ": " + std::string(value) + "\r\n";
+    EXPECT_NE(answer.find(line), std::string::npos);
+    EXPECT_EQ(("\r\n" + std::string(plain.lines(0))).find(line) == std::string::npos,
+              name == "Strict-Transport-Security");
+  }
+  EXPECT_EQ(answer.find("something else"), std::string::npos);
 }
 
 }  // namespace hk::http
