@@ -78,6 +78,10 @@ void TlsReceiver::demand_client_certificate() {
   SSL_CTX_set_verify(context_.get(), SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
 }
 
+void TlsReceiver::speak_only(const char* ciphers) {
+  require(SSL_CTX_set_cipher_list(context_.get(), ciphers) == 1);
+}
+
 TlsReceiver::TlsReceiver(const Identity& identity, int max_version, Answer answer)
     : context_(SSL_CTX_new(TLS_server_method())),
       answer_(std::move(answer)),

@@ -51,6 +51,8 @@ class TlsReceiver {
   TlsReceiver(const Identity& identity, int max_version, Answer answer);
   /// From now on clients must show a certificate. Before the first connection only.
   void demand_client_certificate();
+  /// These alone, of TLS 1.2. Before the first connection only.
+  void speak_only(const char* ciphers);
   [[nodiscard]] std::string url(std::string_view host = "127.0.0.1") const;
   [[nodiscard]] int requests() const { return requests_.load(); }
   [[nodiscard]] int connections() const { return receiver_.connections(); }
