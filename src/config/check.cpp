@@ -41,6 +41,15 @@ Result<void> check_together(const Options& options) {
   if (options.timeout_default > options.timeout_max) {
     return wrong("timeout_default must not be above timeout_max");
   }
+  // A start writes its log into table files before it drops it, and the log may be twice as long as
+  // the buffer (store/rocksdb/settings.cpp).
+  if (options.min_free_disk != 0 && options.min_free_disk / 2 < options.write_buffer_bytes) {
+    return wrong("min_free_disk (" + std::to_string(options.min_free_disk) +
+                 " bytes) must be at least twice write_buffer_bytes (" +
+                 std::to_string(options.write_buffer_bytes) +
+                 " bytes), the room that a start may need. Raise the first, lower the second, or "
+                 "set min_free_disk to 0, to take messages until the disk is full");
+  }
   return {};
 }
 

@@ -219,7 +219,7 @@ class Commands(Followed):
         home = tempfile.mkdtemp(prefix="hikyaku-docs-")
         self.addCleanup(shutil.rmtree, home, ignore_errors=True)
         text = sample.replace("/etc/hikyaku", home).replace("/var/lib/hikyaku", home).replace("8443", str(self.ports["8080"]))
-        text = text.replace("min_free_disk = 2GiB", "min_free_disk = 1MiB")  # The machine of a test may be small.
+        text = text.replace("min_free_disk = 2GiB", "min_free_disk = 128MiB")  # The machine of a test may be small.
         os.mkdir(os.path.join(home, "tls"))
         certificate, key = os.path.join(home, "tls/fullchain.pem"), os.path.join(home, "tls/privkey.pem")
         subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost",

@@ -272,6 +272,11 @@ TEST_F(Load, RefusesOptionsThatDoNotFitEachOther) {
        {{"timeout_default", "5s"}, {"timeout_max", "4s"}},
        false},
       {"equal ones", {{"timeout_default", "5s"}, {"timeout_max", "5s"}}, true},
+      {"less than a start needs", {{"min_free_disk", "127MiB"}}, false},
+      {"just what a start needs", {{"min_free_disk", "128MiB"}}, true},
+      {"a larger log than the reserve", {{"write_buffer_bytes", "129MiB"}}, false},
+      {"both small", {{"min_free_disk", "12MiB"}, {"write_buffer_bytes", "1MiB"}}, true},
+      {"no reserve", {{"min_free_disk", "0"}, {"write_buffer_bytes", "4GiB"}}, true},
       {"a fault", {{"storage_fault", "hold-unsynced"}}, true},
       {"an unknown fault", {{"storage_fault", "rust"}}, false},
   };
