@@ -13,8 +13,9 @@ Result<std::unique_ptr<TlsClient>> TlsClient::make(const TlsOptions& options) {
   SSL_CTX_set_min_proto_version(native, TLS1_2_VERSION);
   SSL_CTX_set_options(native, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);
   SSL_CTX_set_mode(native, SSL_MODE_RELEASE_BUFFERS);
-  // Forward secrecy and authenticated encryption: what any receiver of the last ten years speaks.
-  constexpr const char* ciphers = "ECDHE+AESGCM:ECDHE+CHACHA20:DHE+AESGCM:DHE+CHACHA20";
+  // Forward secrecy always, authenticated encryption first. Receivers that know only CBC are still
+  // about, and a message that cannot be delivered helps nobody.
+  constexpr const char* ciphers = "ECDHE+AESGCM:ECDHE+CHACHA20:DHE+AESGCM:DHE+CHACHA20:ECDHE+AES";
   if (SSL_CTX_set_cipher_list(native, ciphers) != 1) {
     return fail(ErrorKind::internal, "TLS for deliveries cannot be set up: no such ciphers");
   }
