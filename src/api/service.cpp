@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "api/auth.h"
+#include "api/auth_log.h"
 #include "api/route.h"
 #include "api/sqs/gateway.h"
 #include "api/surface.h"
@@ -17,28 +18,36 @@ namespace hk::api {
 namespace {
 
 /// Sets call.tenant on tenant routes.
-Result<void> authenticate(const Services& services, Access access, Call& call) {
-  switch (access) {
+Result<void> authenticate(const Services& services, const Route& route, Call& call) {
+  switch (route.access) {
     case Access::open: return {};
     case Access::tenant: {
+      const AuthAttempt attempt{.way = "token", .asked_for = route.pattern};
       const std::string token = token_of(call.request);
       if (!token.empty()) {
         call.tenant = services.tenants.authenticate(token);
       }
       if (!call.tenant) {
+        log_refused(call.request, attempt, token.empty() ? "no token" : "unknown token");
         return fail(ErrorKind::unauthenticated,
                     "unauthorized: send a valid token as \"Authorization: Bearer <token>\"");
       }
+      log_accepted(call.request, attempt, call.tenant->name);
       return {};
     }
     case Access::admin: {
+      const AuthAttempt attempt{.way = "admin_token", .asked_for = route.pattern};
       const Secret& expected = services.options.admin_token;
       if (expected.empty()) {
+        log_refused(call.request, attempt, "the admin API is closed");
         return fail(ErrorKind::permission_denied, "the admin API is closed: no admin token is set");
       }
-      if (!security::constant_time_equal(token_of(call.request), expected.reveal())) {
+      const std::string token = token_of(call.request);
+      if (!security::constant_time_equal(token, expected.reveal())) {
+        log_refused(call.request, attempt, token.empty() ? "no token" : "not the admin token");
         return fail(ErrorKind::unauthenticated, "unauthorized: this needs the admin token");
       }
+      log_accepted(call.request, attempt, "");
       return {};
     }
   }
@@ -61,7 +70,7 @@ void dispatch(const Services& services, Call& call) {
     return;
   }
   const Route& route = *found.route;
-  if (const Result<void> known = authenticate(services, route.access, call); !known) {
+  if (const Result<void> known = authenticate(services, route, call); !known) {
     call.answer(error_for(route.surface, known.error()));
     return;
   }

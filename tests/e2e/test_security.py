@@ -5,7 +5,7 @@ import re
 import stat
 import unittest
 
-from harness import DEV_CURRENT_KEY, DEV_TOKEN, Answer, Case, Receiver, Server
+from harness import DEV_CURRENT_KEY, DEV_TOKEN, Answer, Case, Receiver, Server, raw_exchange
 
 
 class Tokens(Case):
@@ -108,7 +108,69 @@ class Routes(unittest.TestCase):
             self.assertEqual(self.server.get(target).json(), was.json(), target)
 
 
+class Browsers(Case):
+    """There are no pages, and browsers are told so."""
+
+    def test_no_other_origin_is_let_in(self):
+        origin = {"Origin": "https://elsewhere.example", "Access-Control-Request-Method": "POST",
+                  "Access-Control-Request-Headers": "authorization"}
+        for method, target in (("OPTIONS", "/v2/publish/https://example.com"), ("OPTIONS", "/v2/dlq"), ("GET", "/v2/dlq"),
+                               ("GET", "/metrics"), ("GET", "/nothing"), ("POST", "/?Action=ListQueues")):
+            with self.subTest(f"{method} {target}"):
+                answer = self.server.request(method, target, headers=origin)
+                self.assertEqual([name for name in answer.headers if name.lower().startswith("access-control-")], [])
+                if method == "OPTIONS":
+                    self.assertEqual(answer.status, 405)
+                self.assertEqual(answer.headers["Cache-Control"], "no-store")
+                self.assertEqual(answer.headers["Cross-Origin-Resource-Policy"], "same-origin")
+                self.assertIn("frame-ancestors 'none'", answer.headers["Content-Security-Policy"])
+
+    def test_trace_is_not_spoken_and_no_version_is_told(self):
+        answer = self.server.request("TRACE", "/v2/dlq", headers={"X-Echo": "echo-secret"})
+        self.assertEqual(answer.status, 501)
+        self.assertNotIn(b"echo-secret", answer.body)
+        for target in ("/healthz", "/nothing", "/metrics", "/api/openapi.json"):
+            with self.subTest(target):
+                answer = self.server.get(target)
+                self.assertEqual(answer.headers["Server"], "hikyaku")
+                self.assertIsNone(re.search(rb"(?i)openssl|rocksdb|boost", answer.body))
+
+    def test_every_answer_says_what_it_is(self):
+        document = self.server.get("/api/openapi.json").json()
+        targets = [(method.upper(), re.sub(r"\{\w+\}", "x", path)) for path, methods in document["paths"].items() for method in methods]
+        self.assertGreater(len(targets), 50)
+        for method, target in [*targets, ("GET", "/nothing"), ("POST", "/?Action=ListQueues"), ("TRACE", "/")]:
+            with self.subTest(f"{method} {target}"):
+                answer = self.server.request(method, target, token=None)
+                if answer.body:
+                    kind = answer.headers["Content-Type"]
+                    self.assertRegex(kind, r"^application/(problem\+)?json$|^application/x-|^text/(plain|xml);.*charset=utf-8$")
+                    if kind.endswith("json"):
+                        answer.json()
+
+
 class Logs(unittest.TestCase):
+    def test_what_is_refused_is_in_the_log(self):
+        """Who guesses, who forges and who sends what is no HTTP; each once, so that the bound on lines is not reached."""
+        server = Server("--log-level", "info")
+        self.addCleanup(server.close)
+        server.start()
+        server.request("GET", "/v2/messages/msg_path-secret", token="guessed-secret")
+        server.request("POST", "/api/v1/tenants", b"{}", token=DEV_TOKEN)
+        server.sqs("ListQueues", key=("HKNOBODY", "signing-secret"))
+        raw_exchange(server.port, b"GET /x HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab")
+        self.assertEqual(server.get("/v2/dlq").status, 200)
+        self.assertEqual(server.terminate(), 0)
+        lines = [json.loads(line) for line in server.output().splitlines() if line.startswith("{")]
+        told = [(line["event"], line.get("way"), line["peer"]) for line in lines if line["event"].endswith(".refused")]
+        self.assertEqual(told, [("auth.refused", "token", "127.0.0.1"), ("auth.refused", "admin_token", "127.0.0.1"),
+                                ("auth.refused", "signature", "127.0.0.1"), ("http.refused", None, "127.0.0.1")])
+        self.assertIn("HKNOBODY", [line.get("access_key") for line in lines])
+        self.assertNotIn("auth.accepted", [line["event"] for line in lines])
+        for secret in ("secret", DEV_TOKEN):
+            self.assertNotIn(secret, json.dumps(lines))
+        self.assertTrue(all(line["time"].endswith("Z") for line in lines))
+
     def test_no_secret_reaches_the_logs_or_metrics(self):
         receiver = Receiver()
         self.addCleanup(receiver.close)

@@ -4,6 +4,7 @@
 #include <array>
 #include <chrono>
 
+#include "api/auth_log.h"
 #include "api/aws/names.h"
 #include "api/aws/route.h"
 #include "api/aws/sigv4.h"
@@ -52,10 +53,13 @@ aws::SigningKeys& signing_keys() {
 
 /// Whose request it is. REQUIRES: nothing of the request is trusted before.
 aws::Checked<void> authenticate(Exchange& exchange, const http::Request& request) {
+  AuthAttempt attempt{.way = "signature", .asked_for = exchange.action};
   aws::Checked<aws::Signature> signature = aws::parse_signature(request);
   if (!signature) {
+    log_refused(request, attempt, aws::query_code(exchange.dialect, signature.error().code));
     return std::unexpected(signature.error());
   }
+  attempt.access_key = signature->scope.access_key;
   const Services& services = exchange.services;
   const auto signer = services.tenants.find_access_key(signature->scope.access_key);
   // It is compared with the client's clock: partition time may be far from that after the wall
@@ -66,8 +70,10 @@ aws::Checked<void> authenticate(Exchange& exchange, const http::Request& request
   const aws::Checked<void> verified = aws::verify(
       request, *signature, signer ? &signer->secret : nullptr, signing_keys(), circumstances);
   if (!verified) {
+    log_refused(request, attempt, aws::query_code(exchange.dialect, verified.error().code));
     return verified;
   }
+  log_accepted(request, attempt, signer->tenant->name);
   exchange.tenant = signer->tenant;
   exchange.account = account_of(signer->tenant->id);
   exchange.region = std::move(signature->scope.region);

@@ -5,6 +5,8 @@
 
 #include "base/assert.h"
 #include "edge/http/served_connection.h"
+#include "observe/line_limit.h"
+#include "observe/log.h"
 
 namespace hk::http {
 
@@ -18,6 +20,18 @@ constexpr std::size_t unsent_bytes_max = std::size_t{256} * 1024;
 constexpr std::size_t kept_output_bytes = std::size_t{4} * 1024;
 /// After the last response the peer gets this long to read it and to close.
 constexpr milliseconds linger_time{2'000};
+
+/// A request that is not well-formed is a broken client, or somebody who looks for a way in.
+void log_refused(const std::string& peer, const Refusal& refusal) {
+  thread_local observe::LineLimit limit(observe::refused_lines_per_second);
+  const auto left_out = limit.take(std::chrono::steady_clock::now());
+  if (!left_out && !observe::log_enabled(observe::Level::debug)) return;
+  observe::log(observe::Level::warn, "http.refused",
+               {{"peer", peer},
+                {"status", refusal.status},
+                {"reason", refusal.reason},
+                {"left_out", left_out.value_or(0)}});
+}
 
 }  // namespace
 
@@ -145,6 +159,7 @@ void Connection<Stream>::refuse(Refusal refusal) {
     response.fields.push_back({"Retry-After", "1"});
   } else {
     loop_.counters().requests_malformed.add();
+    log_refused(peer_.address, refusal);
   }
   pipeline_.answer(pipeline_.open({.close = true}), response, loop_.common_lines(), out_);
 }

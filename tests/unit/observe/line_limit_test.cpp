@@ -1,0 +1,24 @@
+#include "observe/line_limit.h"
+
+#include <gtest/gtest.h>
+
+#include <tuple>
+
+namespace hk::observe {
+namespace {
+
+TEST(LineLimit, LetsSoManyThroughInASecondAndTellsHowManyItLeftOut) {
+  LineLimit limit(2);
+  const LineLimit::Time begin{std::chrono::hours(1)};
+  const std::tuple<int, std::optional<std::uint64_t>> rows[] = {
+      {0, 0},      {10, 0},     {20, {}},     {999, {}},  // of the first second
+      {1'000, 2},  {1'001, 0},  {1'999, {}},              // the next begins with its first line
+      {60'000, 1}, {60'001, 0}, {60'002, {}},
+  };
+  for (const auto& [at, left_out] : rows) {
+    EXPECT_EQ(limit.take(begin + std::chrono::milliseconds(at)), left_out) << at;
+  }
+}
+
+}  // namespace
+}  // namespace hk::observe
