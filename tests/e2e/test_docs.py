@@ -451,10 +451,45 @@ class Pages(unittest.TestCase):
                 elif name.endswith(".patch"):
                     tests.add("planted/" + name[:-len(".patch")])
         named = set()
-        for page in ("docs/explanation/guarantees.md", "docs/explanation/outbox.md", "docs/explanation/testing.md", "SECURITY.md"):
+        for page in ("docs/explanation/guarantees.md", "docs/explanation/outbox.md", "docs/explanation/testing.md", "docs/explanation/asvs.md",
+                     "SECURITY.md"):
             named |= set(re.findall(r"`([A-Z]\w+\.[A-Z]\w+|test_\w+|planted/\w+)`", read(page)))
         self.assertGreater(len(named), 20)
         self.assertEqual(sorted(n for n in named - tests if not n.endswith(".py")), [])
+
+    def test_the_figures_of_the_requirements_are_those_of_their_rows(self):
+        page = read("docs/explanation/asvs.md")
+        rows = re.findall(r"^\| (\d+\.\d+\.\d+) \| ([123]) \| [^|]+ \| (\w+) \| ", page, re.M)
+        self.assertGreater(len(rows), 100)
+        self.assertEqual(len(rows), len({number for number, _, _ in rows}))
+        self.assertEqual({state for _, _, state in rows}, {"met", "partly", "no"})
+        for name, levels in (("1 and 2", "12"), ("3", "3")):
+            of = [state for _, level, state in rows if level in levels]
+            met = of.count("met")
+            self.assertIn(f"| {name} | {met} ({100 * met // len(of)} %) | {len(of)} |", page)
+        first_cells = re.findall(r"^\| ([\d., ]+) \|", section(page, "Not met"), re.M)
+        left = set(re.findall(r"\d+\.\d+\.\d+", " ".join(first_cells)))
+        self.assertEqual(left, {number for number, level, state in rows if state != "met" and level != "3"})
+
+    def test_the_inventory_of_cryptography_is_that_of_the_code(self):
+        listed = set(re.findall(r"`(src/[\w/.]+)`", section(read("docs/explanation/security.md"), "Cryptography")))
+        using = set()
+        for folder, _, names in os.walk(os.path.join(ROOT, "src")):
+            for name in names:
+                path = os.path.relpath(os.path.join(folder, name), ROOT)
+                if name.endswith((".h", ".cpp")) and re.search(r"^#include <openssl/", read(path), re.M):
+                    using.add(path)
+        self.assertEqual(listed, using)
+
+    def test_the_inventory_of_libraries_is_that_of_the_build(self):
+        packages = set(re.search(r"packages_build=\((.*?)\)", read("dev"), re.S)[1].split())
+        tools = {"g++", "cmake", "ninja-build", "ccache", "mold", "protobuf-compiler"}
+        listed = re.findall(r"^\| (`[^|]*`) \|", section(read("docs/explanation/security.md"), "Other people's code"), re.M)
+        self.assertEqual(set(re.findall(r"`([^`]+)`", " ".join(listed))), packages - tools)
+
+    def test_no_code_starts_a_program(self):
+        calls = r"\b(system|popen|fork|vfork|posix_spawnp?|execv?[lpe]*)\s*\("
+        self.assertEqual(re.findall(r"(?:\s|::)" + calls, sources("src")), [])
 
     def test_nothing_tells_of_one_machine(self):
         for page in documents():
