@@ -477,7 +477,7 @@ class Pages(unittest.TestCase):
         for folder, _, names in os.walk(os.path.join(ROOT, "src")):
             for name in names:
                 path = os.path.relpath(os.path.join(folder, name), ROOT)
-                if name.endswith((".h", ".cpp")) and re.search(r"^#include <openssl/", read(path), re.M):
+                if name.endswith((".h", ".cpp")) and re.search(r"^#include <(openssl/|boost/asio/ssl)", read(path), re.M):
                     using.add(path)
         self.assertEqual(listed, using)
 
