@@ -7,6 +7,7 @@
 function(hk_module name)
   cmake_parse_arguments(M "" "" "PUBLIC;PRIVATE;LIBS;PCH;EXTRA" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cpp)
+  list(REMOVE_ITEM sources ${PROJECT_SOURCE_DIR}/src/${name}/main.cpp)  # a program's own
   list(APPEND sources ${M_EXTRA})
   set(root ${PROJECT_BINARY_DIR}/roots/${name})
   get_filename_component(parent ${root}/${name} DIRECTORY)

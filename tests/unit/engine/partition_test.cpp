@@ -96,5 +96,77 @@ TEST_F(PartitionTest, WhatExpiresLaterIsFoundWhenItsTimeHasCome) {
   EXPECT_EQ(messages_stored(), 0U);
 }
 
+/// A store that stops giving out what it holds.
+class FailingStore final : public store::Store {
+ public:
+  Result<store::BatchSeq> write(std::span<const store::Write> batch) override {
+    return store_.write(batch);
+  }
+  Result<store::BatchSeq> sync() override { return store_.sync(); }
+  std::unique_ptr<store::Reader> snapshot() override {
+    if (failure) {
+      return std::make_unique<FailingReader>(*failure);
+    }
+    return store_.snapshot();
+  }
+  [[nodiscard]] store::BatchSeq last_written() const override { return store_.last_written(); }
+
+  std::optional<ErrorKind> failure{};
+
+ private:
+  class FailingReader final : public store::Reader {
+   public:
+    explicit FailingReader(ErrorKind kind) : kind_(kind) {}
+    Result<std::optional<std::string>> get(store::Table /*table*/,
+                                           std::string_view /*key*/) override {
+      return fail(kind_, "what the disk said");
+    }
+    Result<std::vector<store::Entry>> scan(store::Table /*table*/, std::string_view /*from*/,
+                                           std::string_view /*to*/, std::size_t /*limit*/,
+                                           bool /*reverse*/) override {
+      return fail(kind_, "what the disk said");
+    }
+
+   private:
+    const ErrorKind kind_;
+  };
+
+  store::SimStore store_;
+};
+
+TEST(Partition, ADiskThatFailsIsToldFromDamage) {
+  struct Row {
+    ErrorKind kind;
+    ErrorKind told;
+  };
+  const Row rows[] = {{ErrorKind::unavailable, ErrorKind::internal},
+                      {ErrorKind::internal, ErrorKind::internal},
+                      {ErrorKind::corruption, ErrorKind::corruption}};
+  for (const Row& row : rows) {
+    SCOPED_TRACE(static_cast<int>(row.kind));
+    FailingStore store;
+    SeededRng rng{1};
+    ZoneCache zones;
+    const Moment now{Millis{1'700'000'000'000}};
+    Partition running({}, store, rng, zones, std::size_t{1} << 20U);
+    ASSERT_TRUE(running.open(now).has_value());
+
+    store.failure = row.kind;
+    std::vector<Submission> nothing;
+    const auto ran = running.run(now + Millis{2'000}, nothing);
+    Partition starting({}, store, rng, zones, std::size_t{1} << 20U);
+    const auto time = starting.stored_time();
+    const auto opened = starting.open(now);
+
+    ASSERT_FALSE(ran.has_value());
+    EXPECT_EQ(ran.error().kind, row.told);
+    ASSERT_FALSE(time.has_value());
+    EXPECT_EQ(time.error().kind, row.told);
+    ASSERT_FALSE(opened.has_value());
+    EXPECT_EQ(opened.error().kind, row.told);
+    EXPECT_NE(opened.error().message.find("what the disk said"), std::string::npos);
+  }
+}
+
 }  // namespace
 }  // namespace hk::engine

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "store/codec.h"
 #include "store/key.h"
 #include "store/memory/sim_store.h"
@@ -256,12 +258,57 @@ TEST_F(TypedReaderTest, WhatCannotBeReadIsThrownWithItsPlace) {
   }
 }
 
+/// A snapshot whose reads all end in the same error.
+class FailingReader final : public Reader {
+ public:
+  explicit FailingReader(ErrorKind kind) : kind_(kind) {}
+  Result<std::optional<std::string>> get(Table /*table*/, std::string_view /*key*/) override {
+    return fail(kind_, "what the disk said");
+  }
+  Result<std::vector<Entry>> scan(Table /*table*/, std::string_view /*from*/,
+                                  std::string_view /*to*/, std::size_t /*limit*/,
+                                  bool /*reverse*/) override {
+    return fail(kind_, "what the disk said");
+  }
+
+ private:
+  const ErrorKind kind_;
+};
+
+TEST_F(TypedReaderTest, WhatTheDiskDoesNotGiveOutIsNotTakenForDamage) {
+  struct Row {
+    ErrorKind kind;
+    bool unreadable;
+  };
+  const Row rows[] = {
+      {ErrorKind::internal, true}, {ErrorKind::unavailable, true}, {ErrorKind::corruption, false}};
+  const std::function<void(TypedReader&)> reads[] = {
+      [](TypedReader& r) { r.message(Seq{1}); },
+      [](TypedReader& r) { r.last_seq(); },
+      [](TypedReader& r) { r.queues(); },
+  };
+  for (const Row& row : rows) {
+    SCOPED_TRACE(static_cast<int>(row.kind));
+    TypedReader r(std::make_shared<FailingReader>(row.kind));
+    for (const auto& read : reads) {
+      try {
+        read(r);
+        ADD_FAILURE() << "nothing was thrown";
+      } catch (const core::CorruptRecord& broken) {
+        EXPECT_EQ(dynamic_cast<const UnreadableRecord*>(&broken) != nullptr, row.unreadable);
+        EXPECT_NE(std::string_view(broken.what()).find("what the disk said"),
+                  std::string_view::npos);
+      }
+    }
+  }
+}
+
 TEST_F(TypedReaderTest, AFailingSnapshotIsThrownToo) {
   apply({message(1)});
   TypedReader r = reader();
   store_.crash_at(0);
-  EXPECT_THROW(r.message(Seq{1}), core::CorruptRecord);
-  EXPECT_THROW(r.last_seq(), core::CorruptRecord);
+  EXPECT_THROW(r.message(Seq{1}), UnreadableRecord);
+  EXPECT_THROW(r.last_seq(), UnreadableRecord);
 }
 
 }  // namespace
