@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 
 #include "api/auth_log.h"
 #include "api/aws/names.h"
@@ -10,6 +9,7 @@
 #include "api/aws/sigv4.h"
 #include "api/sns/actions.h"
 #include "api/sqs/exchange.h"
+#include "engine/clock.h"
 
 namespace hk::api::sqs {
 
@@ -64,7 +64,7 @@ aws::Checked<void> authenticate(Exchange& exchange, const http::Request& request
   const auto signer = services.tenants.find_access_key(signature->scope.access_key);
   // It is compared with the client's clock: partition time may be far from that after the wall
   // clock was set.
-  const Moment wall = std::chrono::floor<Millis>(std::chrono::system_clock::now());
+  const Moment wall = engine::read_system_clocks().wall;
   const aws::Circumstances circumstances{
       .now = wall, .service = aws::service_of(exchange.dialect), .tls = request.secure};
   const aws::Checked<void> verified = aws::verify(
