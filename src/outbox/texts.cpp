@@ -5,12 +5,13 @@
 
 #include "base/ascii.h"
 #include "base/json_string.h"
+#include "outbox/is_json.h"
 
 namespace hk::outbox {
 namespace {
 
 constexpr std::string_view replacement = "\xef\xbf\xbd";
-constexpr std::size_t json_depth_max = 64;
+constexpr std::size_t response_depth_max = 64;
 
 /// The bytes of the well-formed character at `at`, 0 when there is none.
 std::size_t character_bytes(std::string_view text, std::size_t at) {
@@ -22,17 +23,10 @@ std::size_t character_bytes(std::string_view text, std::size_t at) {
   return 0;
 }
 
-/// Whether jsonb takes it. Boost.JSON has refused what is not JSON; what remains is U+0000.
-bool is_json(std::string_view text) {
-  if (!valid_utf8(text) || text.find('\0') != std::string_view::npos ||
-      text.find("\\u0000") != std::string_view::npos) {
-    return false;
-  }
-  boost::json::parse_options options;
-  options.max_depth = json_depth_max;
-  boost::json::error_code error;
-  boost::json::parse(boost::json::string_view(text.data(), text.size()), error, {}, options);
-  return !error;
+/// U+0000 is JSON, and nothing that a text of PostgreSQL can hold.
+bool fits_jsonb(std::string_view text) {
+  return valid_utf8(text) && text.find("\\u0000") == std::string_view::npos &&
+         is_json(text, response_depth_max);
 }
 
 }  // namespace
@@ -61,7 +55,7 @@ std::string response_json(std::string_view bytes) {
   if (bytes.empty()) {
     return "";
   }
-  if (is_json(bytes)) {
+  if (fits_jsonb(bytes)) {
     return std::string(bytes);
   }
   std::string out;

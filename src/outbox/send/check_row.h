@@ -21,9 +21,6 @@ std::unexpected<Outcome> refuse(std::string_view reason, int http_status, std::s
 /// Too large to be read, or not JSON although it must be. nullopt: it can be sent.
 std::optional<Outcome> check_payload(const Row& row);
 
-/// One JSON value in UTF-8, nested at most 256 levels deep, and nothing after it.
-bool is_json(std::string_view text);
-
 /// Letters, digits, '.', '_' and '-', and not a step in a path: the name of a queue or a URL group.
 bool is_plain_name(std::string_view name);
 
