@@ -106,8 +106,9 @@ std::vector<Parameter> parameters_of(const std::vector<Claim>& claims) {
 
 Parameter number(std::size_t value) { return Parameter(static_cast<std::int64_t>(value)); }
 
-/// The statement is at fault, not the connection: rows of a result may be unreadable by themselves.
-bool of_data(const DatabaseError& error) {
+/// A row of the result may be unreadable by itself, or too large to be given out: the connection is
+/// well.
+bool row_is_unreadable(const DatabaseError& error) {
   return error.sqlstate.starts_with("22") || error.sqlstate.starts_with("54") ||
          error.sqlstate == "53200";
 }
@@ -171,8 +172,8 @@ DatabaseResult<std::vector<Claimed>> Store::claim_from(std::size_t n) {
                  {sql_.claim,
                   {number(n), owner, number(settings_.payload_bytes_max), after_.due, after_.id}}});
   if (!results) {
-    return of_data(results.error()) ? claim_one_by_one(n)
-                                    : std::unexpected(std::move(results).error());
+    return row_is_unreadable(results.error()) ? claim_one_by_one(n)
+                                              : std::unexpected(std::move(results).error());
   }
   const Rows& rows = (*results)[1];
   after_ = rows.size() == n ? After{std::string(rows.text(0, last_due)), rows.number(0, last_id)}
@@ -208,7 +209,7 @@ DatabaseResult<std::vector<Claimed>> Store::claim_one_by_one(std::size_t n) {
                              {claimed.row.claim.id, owner, number(settings_.payload_bytes_max)});
     if (one && one->size() == 1) {
       fill(claimed, *one, 0, 0, shape_.payload);
-    } else if (!one && !of_data(one.error())) {
+    } else if (!one && !row_is_unreadable(one.error())) {
       // Claimed and not handed out: they go back when the lease expires.
       return std::unexpected(std::move(one).error());
     } else if (!claimed.settled) {

@@ -88,8 +88,9 @@ struct Columns {
   }
 };
 
-/// A reason of the data: the rest of the batch need not suffer for it.
-bool of_data(const DatabaseError& error) {
+/// The database does not take a row as it is (a value, a constraint, a trigger of its owner): the
+/// rest of the batch need not suffer for it.
+bool row_is_refused(const DatabaseError& error) {
   constexpr std::string_view classes[] = {"21", "22", "23", "44", "54", "P0"};
   return std::any_of(std::begin(classes), std::end(classes),
                      [&](std::string_view prefix) { return error.sqlstate.starts_with(prefix); });
@@ -175,7 +176,7 @@ DatabaseResult<std::vector<Written>> Store::end_finish(const std::vector<Finishe
   if (results) {
     return written_of(results->back(), rows.size());
   }
-  return gave_way(results.error()) || of_data(results.error())
+  return gave_way(results.error()) || row_is_refused(results.error())
              ? finish(rows)
              : std::unexpected(std::move(results).error());
 }
@@ -185,7 +186,7 @@ DatabaseResult<std::vector<Written>> Store::finish(const std::vector<Finished>& 
     return std::vector<Written>{};
   }
   auto written = finish_together(rows, false);
-  if (!written && of_data(written.error())) {
+  if (!written && row_is_refused(written.error())) {
     return finish_one_by_one(rows);
   }
   return written;
@@ -196,12 +197,12 @@ DatabaseResult<std::vector<Written>> Store::finish_one_by_one(const std::vector<
   all.reserve(rows.size());
   for (const Finished& row : rows) {
     auto written = finish_together({row}, false);
-    if (!written && of_data(written.error())) {
+    if (!written && row_is_refused(written.error())) {
       written = finish_together({row}, true);
     }
     if (written) {
       all.push_back(written->front());
-    } else if (of_data(written.error())) {
+    } else if (row_is_refused(written.error())) {
       all.push_back(Written::unwritten);
     } else {
       return std::unexpected(std::move(written).error());
