@@ -13,6 +13,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <fstream>
+#include <functional>
 
 #include "integration/store/disk_image.h"
 #include "integration/store/numbered_batches.h"
@@ -50,6 +51,21 @@ class Recorder final : public FileWatcher {
   std::shared_ptr<const std::string> witness_;
   BatchSeq acknowledged_before_ = 0;
 };
+
+/// Writes batches 1 to `last` into a new store below `recorder`. `acknowledge` is called after each
+/// and says up to which one they are acknowledged from then on.
+void record_run(const std::string& path, const std::shared_ptr<Recorder>& recorder, BatchSeq last,
+                const std::function<BatchSeq(Store&, BatchSeq)>& acknowledge) {
+  RocksDbOptions options = restless_options(path);
+  options.files = make_watched_fs(recorder);
+  const auto store = open_or_fail(options);
+  ASSERT_NE(store, nullptr);
+  for (BatchSeq seq = 1; seq <= last; ++seq) {
+    ASSERT_TRUE(store->write(batch_of(seq)).has_value());
+    recorder->acknowledged = acknowledge(*store, seq);
+  }
+  ASSERT_TRUE(store->close().has_value());
+}
 
 struct Count {
   std::uint64_t images = 0;
@@ -120,21 +136,12 @@ void cut_again(const std::string& image, const std::string& place, BatchSeq ackn
 TEST(CrashImage, OpensWithEverythingAcknowledgedAndWithoutAHole) {
   const TempDir dir(TempDir::fast_place());
   const auto recorder = std::make_shared<Recorder>(dir.file("data") + "/WITNESS");
-  {
-    RocksDbOptions options = restless_options(dir.file("data"));
-    options.files = make_watched_fs(recorder);
-    const auto store = open_or_fail(options);
-    ASSERT_NE(store, nullptr);
-    for (BatchSeq seq = 1; seq <= batches; ++seq) {
-      ASSERT_TRUE(store->write(batch_of(seq)).has_value());
-      if (seq % 4 == 0) {
-        const auto synced = store->sync();
-        ASSERT_TRUE(synced.has_value());
-        recorder->acknowledged = *synced;
-      }
-    }
-    ASSERT_TRUE(store->close().has_value());
-  }
+  const auto acknowledge = [&recorder](Store& store, BatchSeq seq) {
+    const auto synced = seq % 4 == 0 ? store.sync() : Result<BatchSeq>(recorder->acknowledged);
+    EXPECT_TRUE(synced.has_value());
+    return synced.value_or(recorder->acknowledged);
+  };
+  ASSERT_NO_FATAL_FAILURE(record_run(dir.file("data"), recorder, batches, acknowledge));
   const std::vector<RecordedOperation>& run = recorder->run;
   ASSERT_GT(run.size(), 200U);
 
@@ -177,17 +184,8 @@ TEST(CrashImage, OpensWithEverythingAcknowledgedAndWithoutAHole) {
 TEST(CrashImage, AnAcknowledgementBeforeTheSyncIsFoundOut) {
   const TempDir dir(TempDir::fast_place());
   const auto recorder = std::make_shared<Recorder>(dir.file("data") + "/WITNESS");
-  {
-    RocksDbOptions options = restless_options(dir.file("data"));
-    options.files = make_watched_fs(recorder);
-    const auto store = open_or_fail(options);
-    ASSERT_NE(store, nullptr);
-    for (BatchSeq seq = 1; seq <= 12; ++seq) {
-      ASSERT_TRUE(store->write(batch_of(seq)).has_value());
-      recorder->acknowledged = seq;
-    }
-    ASSERT_TRUE(store->close().has_value());
-  }
+  const auto acknowledge = [](Store& /*store*/, BatchSeq seq) { return seq; };
+  ASSERT_NO_FATAL_FAILURE(record_run(dir.file("data"), recorder, 12, acknowledge));
   SeededRng rng(1);
   DiskModel disk;
   BatchSeq lost = 0;
