@@ -14,7 +14,6 @@
 /// 429 and 503 count as refused. With --back-off 1 a refused connection rests for as long as
 /// Retry-After says, and what could not be sent in time is not sent at all. Latencies are those of
 /// answers that are good.
-#include <sys/epoll.h>
 #include <sys/timerfd.h>
 
 #include <csignal>
@@ -26,7 +25,7 @@
 #include <string>
 #include <vector>
 
-#include "wire.h"
+#include "pool.h"
 
 namespace hk::bench {
 namespace {
@@ -128,22 +127,14 @@ Options parse_options(int argc, char** argv) {
   return options;
 }
 
-struct Connection {
-  int fd = -1;
-  bool busy = false;
-  bool wants_write = false;
-  std::string request{};
-  std::size_t written = 0;
-  std::string in{};
-  std::int64_t meant_ns = 0;  ///< when the running request was to be sent
-  std::int64_t sent_ns = 0;
-  bool rests = false;
-};
-
 class Load {
  public:
   explicit Load(Options options)
-      : options_(std::move(options)), epoll_(epoll_create1(EPOLL_CLOEXEC)) {
+      : options_(std::move(options)),
+        pool_(options_.port, options_.connections,
+              [this](Connection& connection, int status, const Frame& response) {
+                on_answer(connection, status, response);
+              }) {
     std::string head = options_.method + " " + options_.target +
                        " HTTP/1.1\r\nHost: " + options_.authority + "\r\n";
     for (const std::string& header : options_.headers) {
@@ -165,11 +156,9 @@ class Load {
     head += "Content-Type: text/plain\r\nContent-Length: " + std::to_string(options_.body_bytes) +
             "\r\n\r\n";
     stamp_at_ = head.size();
-    connections_.resize(options_.connections);
-    for (Connection& connection : connections_) {
+    for (Connection& connection : pool_.connections()) {
       connection.request =
           head + (options_.body.empty() ? std::string(options_.body_bytes, '.') : options_.body);
-      open(connection);
     }
   }
 
@@ -180,7 +169,7 @@ class Load {
     if (options_.rate > 0) {
       start_timer();
     } else {
-      for (Connection& connection : connections_) {
+      for (Connection& connection : pool_.connections()) {
         if (goes_on(now_ns())) {
           send_next(connection, now_ns());
         }
@@ -188,19 +177,11 @@ class Load {
     }
     // Requests on the wire at the end are waited for: whether they were taken must be known.
     const std::int64_t give_up_ns = until_ns_ + 10'000'000'000;
-    epoll_event events[512];
-    while (goes_on(now_ns()) || (in_flight_ > 0 && now_ns() < give_up_ns)) {
-      const int count = epoll_wait(epoll_, events, 512, resting_.empty() ? 50 : 5);
-      for (int i = 0; i < count; ++i) {
-        if (events[i].data.ptr == nullptr) {
-          on_timer();
-        } else {
-          on_ready(*static_cast<Connection*>(events[i].data.ptr));
-        }
-      }
+    while (goes_on(now_ns()) || (pool_.in_flight() > 0 && now_ns() < give_up_ns)) {
+      pool_.poll(resting_.empty() ? 50 : 5);
       end_rests();
     }
-    unanswered_ += in_flight_;
+    unanswered_ += pool_.in_flight();
   }
 
   void print() const {
@@ -219,6 +200,7 @@ class Load {
 
  private:
   static constexpr int key_digits = 8;
+  static constexpr int resting = 1;  ///< a connection's stage
 
   [[nodiscard]] bool goes_on(std::int64_t now) const {
     return now < until_ns_ && (options_.count == 0 || sent_ < options_.count);
@@ -226,26 +208,9 @@ class Load {
 
   static unsigned long long ull(std::uint64_t value) { return value; }
 
-  void open(Connection& connection) {
-    connection.fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    const sockaddr_in address = loopback(options_.port);
-    // A blocking connect: on loopback it is the listener's queue. It happens before the clock runs,
-    // and again when the server ends a connection after its last allowed request.
-    if (connect(connection.fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
-      die("load: cannot connect to " + options_.authority + ": " + std::strerror(errno));
-    }
-    no_delay(connection.fd);
-    fcntl(connection.fd, F_SETFL, O_NONBLOCK);
-    connection.wants_write = false;
-    connection.in.clear();
-    epoll_event event{.events = EPOLLIN, .data = {.ptr = &connection}};
-    epoll_ctl(epoll_, EPOLL_CTL_ADD, connection.fd, &event);
-  }
-
   void start_timer() {
     timer_ = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-    epoll_event event{.events = EPOLLIN, .data = {.ptr = nullptr}};
-    epoll_ctl(epoll_, EPOLL_CTL_ADD, timer_, &event);
+    pool_.watch(timer_, [this] { on_timer(); });
     arm_timer();
   }
   [[nodiscard]] std::int64_t meant(std::uint64_t number) const {
@@ -267,7 +232,7 @@ class Load {
   }
   /// Nothing can be sent: then no timer is needed, which would take the server's CPU.
   [[nodiscard]] bool none_free() const {
-    return in_flight_ + resting_.size() >= connections_.size();
+    return pool_.in_flight() + resting_.size() >= pool_.size();
   }
   void on_timer() {
     std::uint64_t expirations = 0;
@@ -275,10 +240,11 @@ class Load {
       die("load: timer failed");
     }
     plan();
-    for (std::size_t i = 0; i < connections_.size() && !waiting_.empty(); ++i) {
-      next_ = (next_ + 1) % connections_.size();
-      if (!connections_[next_].busy && !connections_[next_].rests) {
-        send_waiting(connections_[next_]);
+    std::vector<Connection>& connections = pool_.connections();
+    for (std::size_t i = 0; i < connections.size() && !waiting_.empty(); ++i) {
+      next_ = (next_ + 1) % connections.size();
+      if (!connections[next_].busy && connections[next_].stage != resting) {
+        send_waiting(connections[next_]);
       }
     }
     timer_armed_ = meant(planned_) < until_ns_ && !none_free();
@@ -308,61 +274,21 @@ class Load {
     }
     ++sent_;
     connection.meant_ns = meant_ns;
-    connection.sent_ns = now_ns();
-    connection.busy = true;
-    connection.written = 0;
-    ++in_flight_;
-    push(connection);
+    pool_.send_prepared(connection);
   }
 
-  void push(Connection& connection) {
-    const std::string& request = connection.request;
-    const ssize_t sent = send(connection.fd, request.data() + connection.written,
-                              request.size() - connection.written, MSG_NOSIGNAL);
-    if (sent > 0) {
-      connection.written += static_cast<std::size_t>(sent);
-    } else if (sent < 0 && errno != EAGAIN) {
-      return;  // The read side sees the same and counts it.
-    }
-    const bool wants_write = connection.written < request.size();
-    if (wants_write != connection.wants_write) {
-      connection.wants_write = wants_write;
-      epoll_event event{.events = EPOLLIN | (wants_write ? EPOLLOUT : 0U),
-                        .data = {.ptr = &connection}};
-      epoll_ctl(epoll_, EPOLL_CTL_MOD, connection.fd, &event);
-    }
-  }
-
-  void on_ready(Connection& connection) {
-    if (connection.wants_write) {
-      push(connection);
-    }
-    char chunk[16 * 1024];
-    const ssize_t got = read(connection.fd, chunk, sizeof chunk);
-    if (got < 0 && errno == EAGAIN) {
-      return;
-    }
-    if (got <= 0) {
-      on_broken(connection);
-      return;
-    }
-    connection.in.append(chunk, static_cast<std::size_t>(got));
-    const auto response = parse_frame(connection.in);
-    if (!response) {
-      return;
-    }
-    on_answer(connection, *response);
-    const bool last = field(response->head, "connection") == "close";
-    connection.in.clear();  // One request at a time, so nothing follows.
-    if (last) {
-      reopen(connection);
+  void on_answer(Connection& connection, int status, const Frame& response) {
+    if (status == 0) {
+      ++errors_;
+      ++unanswered_;
+    } else {
+      count(connection, status, response);
     }
     go_on(connection);
   }
 
-  void on_answer(Connection& connection, const Frame& response) {
+  void count(Connection& connection, int status, const Frame& response) {
     const std::int64_t now = now_ns();
-    const int status = response.head.size() > 12 ? std::atoi(response.head.data() + 9) : 0;
     const bool good = status >= 200 && status < 300;
     ok_ += good ? 1 : 0;
     created_ += status == 200 || status == 201 ? 1 : 0;
@@ -385,15 +311,13 @@ class Load {
     if (status == 429 || status == 503) {
       note_refusal(connection, response, now);
     }
-    connection.busy = false;
-    --in_flight_;
   }
 
   void note_refusal(Connection& connection, const Frame& response, std::int64_t now) {
     const auto after = field(response.head, "retry-after");
     refused_without_retry_after_ += after ? 0 : 1;
     if (after && options_.back_off) {
-      connection.rests = true;
+      connection.stage = resting;
       resting_.emplace(now + to_number(*after, "Retry-After") * 1'000'000'000, &connection);
     }
   }
@@ -402,29 +326,13 @@ class Load {
     for (const std::int64_t now = now_ns(); !resting_.empty() && resting_.begin()->first <= now;) {
       Connection& connection = *resting_.begin()->second;
       resting_.erase(resting_.begin());
-      connection.rests = false;
+      connection.stage = 0;
       go_on(connection);
     }
   }
 
-  void on_broken(Connection& connection) {
-    if (connection.busy) {
-      ++errors_;
-      ++unanswered_;
-      --in_flight_;
-      connection.busy = false;
-    }
-    reopen(connection);
-    go_on(connection);
-  }
-
-  void reopen(Connection& connection) {
-    close(connection.fd);
-    open(connection);
-  }
-
   void go_on(Connection& connection) {
-    if (connection.rests || connection.busy) {
+    if (connection.stage == resting || connection.busy) {
       return;
     }
     if (options_.rate > 0) {
@@ -441,14 +349,13 @@ class Load {
   }
 
   const Options options_;
-  const int epoll_;
+  Pool pool_;
   int timer_ = -1;
   bool timer_armed_ = true;
   std::size_t stamp_at_ = 0;
   std::size_t host_at_ = 0;
   std::size_t token_at_ = 0;
   std::size_t key_end_ = 0;  ///< behind the digits of the flow-control key
-  std::vector<Connection> connections_;
   std::size_t next_ = 0;
   std::deque<std::int64_t> waiting_;                  ///< meant times that found no free connection
   std::multimap<std::int64_t, Connection*> resting_;  ///< by the end of their rest
@@ -456,7 +363,6 @@ class Load {
   std::int64_t start_ns_ = 0;
   std::int64_t from_ns_ = 0;   ///< measured from here …
   std::int64_t until_ns_ = 0;  ///< … to here
-  std::uint64_t in_flight_ = 0;
 
   std::uint64_t requests_ = 0;  ///< inside the measured time
   std::uint64_t non_2xx_ = 0;

@@ -21,13 +21,14 @@ struct Connection {
   std::size_t written = 0;
   std::string in{};
   std::int64_t sent_ns = 0;
-  int stage = 0;  ///< the owner's
+  std::int64_t meant_ns = 0;  ///< the owner's: when it was to be sent
+  int stage = 0;              ///< the owner's
 };
 
 class Pool {
  public:
   /// status 0: the connection broke before its answer, and is there again.
-  using OnAnswer = std::function<void(Connection&, int status, std::string_view body)>;
+  using OnAnswer = std::function<void(Connection&, int status, const Frame& response)>;
 
   Pool(std::uint16_t port, std::size_t count, OnAnswer on_answer)
       : port_(port),
@@ -48,6 +49,7 @@ class Pool {
   Pool& operator=(const Pool&) = delete;
 
   std::vector<Connection>& connections() { return connections_; }
+  [[nodiscard]] std::size_t size() const { return connections_.size(); }
   [[nodiscard]] std::size_t in_flight() const { return in_flight_; }
   /// Requests of which some bytes have not left yet.
   [[nodiscard]] std::size_t unsent() const { return unsent_; }
@@ -55,6 +57,10 @@ class Pool {
   /// REQUIRES: not busy.
   void send(Connection& connection, std::string request) {
     connection.request = std::move(request);
+    send_prepared(connection);
+  }
+  /// The same with what is in connection.request.
+  void send_prepared(Connection& connection) {
     connection.written = 0;
     connection.busy = true;
     connection.sent_ns = now_ns();
@@ -63,11 +69,22 @@ class Pool {
     push(connection);
   }
 
+  /// poll() also calls `on_readable` when this one is, a timer for example. One at most.
+  void watch(int fd, std::function<void()> on_readable) {
+    on_readable_ = std::move(on_readable);
+    epoll_event event{.events = EPOLLIN, .data = {.ptr = nullptr}};
+    epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event);
+  }
+
   void poll(int timeout_ms) {
     epoll_event events[512];
     const int count = epoll_wait(epoll_, events, 512, timeout_ms);
     for (int i = 0; i < count; ++i) {
-      on_ready(*static_cast<Connection*>(events[i].data.ptr));
+      if (events[i].data.ptr == nullptr) {
+        on_readable_();
+      } else {
+        on_ready(*static_cast<Connection*>(events[i].data.ptr));
+      }
     }
   }
 
@@ -75,8 +92,10 @@ class Pool {
   void open(Connection& connection) {
     connection.fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     const sockaddr_in address = loopback(port_);
+    // A blocking connect: on loopback it is the listener's queue. It happens before the clock runs,
+    // and again when the server ends a connection after its last allowed request.
     if (connect(connection.fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
-      die(std::string("cannot connect: ") + std::strerror(errno));
+      die("cannot connect to 127.0.0.1:" + std::to_string(port_) + ": " + std::strerror(errno));
     }
     no_delay(connection.fd);
     fcntl(connection.fd, F_SETFL, O_NONBLOCK);
@@ -129,18 +148,18 @@ class Pool {
     }
     const int status = response->head.size() > 12 ? std::atoi(response->head.data() + 9) : 0;
     const bool last = field(response->head, "connection") == "close";
-    const std::string body(response->body);
-    connection.in.clear();  // One request at a time, so nothing follows.
+    answer_.swap(connection.in);  // the response points into it
+    connection.in.clear();        // one request at a time, so nothing follows
     if (last) {
       reopen(connection);
     }
-    answered(connection, status, body);
+    answered(connection, status, *response);
   }
 
-  void answered(Connection& connection, int status, std::string_view body) {
+  void answered(Connection& connection, int status, const Frame& response) {
     connection.busy = false;
     --in_flight_;
-    on_answer_(connection, status, body);
+    on_answer_(connection, status, response);
   }
 
   void reopen(Connection& connection) {
@@ -151,7 +170,9 @@ class Pool {
   const std::uint16_t port_;
   const int epoll_;
   const OnAnswer on_answer_;
+  std::function<void()> on_readable_{};
   std::vector<Connection> connections_;
+  std::string answer_{};  ///< the last one
   std::size_t in_flight_ = 0;
   std::size_t unsent_ = 0;
 };

@@ -224,9 +224,9 @@ void Run::send() {
     return now < until && (options_.count == 0 || asked < options_.count);
   };
   Pool pool(options_.port, options_.connections,
-            [&](Connection& connection, int status, std::string_view body) {
+            [&](Connection& connection, int status, const Frame& response) {
               const std::int64_t now = now_ns();
-              if (!is_good(status, body)) {
+              if (!is_good(status, response.body)) {
                 note_bad(status);
               } else {
                 taken += options_.batch;
@@ -267,15 +267,16 @@ void Run::drain() {
   std::int64_t last = start;
   const auto goes_on = [&] { return got < options_.count && now_ns() < until; };
   Pool pool(options_.port, options_.connections,
-            [&](Connection& connection, int status, std::string_view body) {
-              if (!is_good(status, body)) {
+            [&](Connection& connection, int status, const Frame& response) {
+              if (!is_good(status, response.body)) {
                 note_bad(status);
                 connection.stage = 0;
               } else if (connection.stage == 1) {
                 got += deleting[&connection];
                 last = now_ns();
                 connection.stage = 0;
-              } else if (const auto handles = values_of(body, "ReceiptHandle"); handles.empty()) {
+              } else if (const auto handles = values_of(response.body, "ReceiptHandle");
+                         handles.empty()) {
                 ++empty;
               } else if (options_.hold) {
                 got += handles.size();
@@ -306,16 +307,16 @@ void Run::wake() {
   std::uint64_t got = 0;
   Latencies acknowledged;
   Pool pool(options_.port, options_.connections + 1,
-            [&](Connection& connection, int status, std::string_view body) {
+            [&](Connection& connection, int status, const Frame& response) {
               const std::int64_t now = now_ns();
-              if (!is_good(status, body)) {
+              if (!is_good(status, response.body)) {
                 note_bad(status);
               }
               if (&connection == pool.connections().data()) {
                 acknowledged.add(now - connection.sent_ns);
                 return;
               }
-              for (const std::string& text : values_of(body, "Body")) {
+              for (const std::string& text : values_of(response.body, "Body")) {
                 if (const auto sent = read_stamp(text)) {
                   ++got;
                   latencies_.add(now - *sent);
@@ -346,8 +347,8 @@ void Run::wait() {
   std::uint64_t empty = 0;
   std::int64_t shortest = INT64_MAX;
   Pool pool(options_.port, options_.connections,
-            [&](Connection& connection, int status, std::string_view body) {
-              if (!is_good(status, body)) {
+            [&](Connection& connection, int status, const Frame& response) {
+              if (!is_good(status, response.body)) {
                 note_bad(status);
               } else {
                 ++empty;
