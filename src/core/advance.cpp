@@ -202,6 +202,7 @@ Live* Machine::remember(Lane& lane, const LaneEntry& entry) {
     }
   }
   halt_if_failed(live);
+  look_again(lane.key, live.seq);
   scheduler_.place_read(live);
   return &live;
 }

@@ -227,6 +227,7 @@ class Machine {
   bool move_back(Live& live, MoveTask& task);
   void end_move(MoveTask& task, MoveTask::Status status, const char* reason);
   void end_moves_of(const Queue& queue);
+  void look_again(const LaneKey& lane, Seq freed);
   void recover_moves(TenantId tenant);
   [[nodiscard]] std::optional<Moment> next_move() const;
   struct Held;
@@ -341,7 +342,7 @@ class Machine {
   /// How far a running task is in memory. A restart begins at the first message again.
   struct MoveRun {
     Seq after{};
-    bool moved = false;        ///< since it was at the first message
+    bool again = false;        ///< what it has passed over may be free by now
     std::uint64_t credit = 0;  ///< of its rate, in thousandths of a message
     Moment credited_at{};
   };

@@ -301,6 +301,7 @@ class Model {
   [[nodiscard]] std::optional<ErrorKind> fit_queue(const Op& op, core::Message& message);
   [[nodiscard]] std::vector<std::string> dedup_scopes(const core::Message& message, Millis window);
   [[nodiscard]] static Moment due_by_queue(const ModelQueue& queue, const core::Message& message);
+  [[nodiscard]] bool may_be_visible(const ModelMessage& message, const ModelQueue& queue) const;
   void absorb_other_delays();
   void end_waits(const Named& queue);
   void finish_canceled(core::Seq seq);

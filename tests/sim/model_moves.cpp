@@ -224,9 +224,12 @@ void Model::end_moves() {
 
 /// What has been visible ever since the task began.
 void Model::check_nothing_left(const core::MoveTask& task) const {
-  if (queues_.at({task.tenant, task.source}).sweeping) {
-    return;
-  }
+  const Named source{task.tenant, task.source};
+  const auto written = written_->queues.find(source);
+  const bool purge_done = written != written_->queues.end() && written->second &&
+                          written->second->sweep_up_to == core::Seq{};
+  require(!queues_.at(source).sweeping || purge_done, "moves",
+          name_of(task) + " is done before a purge is");
   for (auto lane = pull_lanes_.lower_bound({task.tenant, task.source, {}, {}, {}});
        lane != pull_lanes_.end() && lane->first.tenant == task.tenant &&
        lane->first.queue == task.source;
@@ -244,11 +247,13 @@ void Model::check_nothing_left(const core::MoveTask& task) const {
 }
 
 bool Model::has_nowhere_to_go(const core::MoveTask& task, const std::string& reason) {
+  const ModelQueue& source = queues_.at({task.tenant, task.source});
   return std::ranges::any_of(messages_, [&](const auto& one) {
     const ModelMessage& message = one.second;
     const core::Message& content = *message.content;
     if (!message.pulled() || core::is_final(message.status) || content.tenant != task.tenant ||
-        content.queue != task.source || one.first > task.up_to || message.due > time_) {
+        content.queue != task.source || one.first > task.up_to ||
+        !may_be_visible(message, source)) {
       return false;
     }
     const std::string& to = task.destination.empty() ? content.pull->moved_from : task.destination;

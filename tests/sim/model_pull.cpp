@@ -358,6 +358,13 @@ void Model::hand_out() {
   }
 }
 
+/// By its own time, or by the delay that its queue has now.
+bool Model::may_be_visible(const ModelMessage& message, const ModelQueue& queue) const {
+  const core::Message& content = *message.content;
+  return message.due <= time_ ||
+         (content.pull->fifo && message.attempts == 0 && due_by_queue(queue, content) <= time_);
+}
+
 void Model::check_may_go(core::TenantId tenant, core::Seq seq) {
   const ModelMessage& message = messages_.at(seq);
   const core::Message& content = *message.content;
@@ -367,9 +374,7 @@ void Model::check_may_go(core::TenantId tenant, core::Seq seq) {
   require(!swept(content), "purge", describe(message) + " was received after the purge");
   const ModelQueue* const queue = find_pull_queue({tenant, content.queue});
   require(queue != nullptr, "purge", describe(message) + " was received from a deleted queue");
-  const bool delay_changed =
-      content.pull->fifo && message.attempts == 0 && due_by_queue(*queue, content) <= time_;
-  require(message.due <= time_ || delay_changed,
+  require(may_be_visible(message, *queue),
           message.started ? "one receiver at a time" : "I7 never early",
           describe(message) + " was received before it was visible");
   require(content.pull->sent_at + queue->pull->retention > time_, "retention",

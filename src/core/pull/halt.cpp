@@ -63,6 +63,7 @@ void Machine::go_on(Live& live) {
   scheduler_.remove_waiting(live);
   live.halted = false;
   live.pull->halted.erase(live.seq);
+  look_again(live.lane->key, live.seq);
   wait_in_lane(live);
 }
 

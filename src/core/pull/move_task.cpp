@@ -19,6 +19,8 @@ HK_SOMETIMES_DECLARE(move_task_canceled)
 HK_SOMETIMES_DECLARE(move_task_forgotten)
 HK_SOMETIMES_DECLARE(move_task_waits_for_its_rate)
 HK_SOMETIMES_DECLARE(move_task_waits_for_a_refill)
+HK_SOMETIMES_DECLARE(move_task_waits_for_a_purge)
+HK_SOMETIMES_DECLARE(move_task_looks_again)
 HK_SOMETIMES_DECLARE(move_task_goes_on_after_restart)
 
 namespace hk::core {
@@ -112,6 +114,10 @@ void Machine::run_moves() {
 }
 
 void Machine::move_some(MoveTask& task, MoveRun& run, std::size_t budget) {
+  if (sweeps_.contains({task.tenant, task.source})) {
+    HK_SOMETIMES(move_task_waits_for_a_purge);
+    return;  // until then nothing goes out, also of what came after the purge
+  }
   const Moment now = batch_.now();
   if (task.rate != 0) {
     const auto passed = static_cast<std::uint64_t>((now - run.credited_at).count());
@@ -139,7 +145,6 @@ void Machine::move_some(MoveTask& task, MoveRun& run, std::size_t budget) {
     if (!move_back(*live, task)) {
       return;  // it has failed, and wrote so
     }
-    run.moved = true;
     if (scheduler_.wants_refill(pull)) {
       HK_SOMETIMES(move_task_waits_for_a_refill);
       run.after = Seq{};  // older ones than those here may be read next
@@ -155,14 +160,27 @@ void Machine::move_some(MoveTask& task, MoveRun& run, std::size_t budget) {
   if (run.after < task.up_to) {
     return;
   }
-  // At the end of a round in which nothing could be moved and nothing can be read, nothing is left.
-  if (!run.moved && !scheduler_.wants_refill(pull)) {
+  // At the end of a round in which nothing came free and nothing can be read, nothing is left.
+  if (!run.again && !scheduler_.wants_refill(pull)) {
     HK_SOMETIMES(move_task_completed);
     end_move(task, MoveTask::Status::completed, "");
     return;
   }
   run.after = Seq{};
-  run.moved = false;
+  run.again = false;
+}
+
+/// What waited behind this one, or this one itself, may be free although a task has passed it over.
+/// What came after the task's start frees nothing that it owes.
+void Machine::look_again(const LaneKey& lane, Seq freed) {
+  if (move_runs_.empty()) {
+    return;
+  }
+  const auto found = move_runs_.find({lane.tenant, lane.queue});
+  if (found != move_runs_.end() && freed <= move_tasks_.at(found->first).back().up_to) {
+    HK_SOMETIMES(move_task_looks_again);
+    found->second.again = true;
+  }
 }
 
 /// As a new message; one that is too old ends instead. False: there is nowhere to move it to, and

@@ -94,6 +94,9 @@ void Machine::leave_queue(Seq seq, const LaneKey& lane) {
     --found->second.doomed;
   }
   dirty_queues_.insert(found->first);
+  if (lane.ordered()) {
+    look_again(lane, seq);
+  }
   drop_if_over(found->second);
 }
 
