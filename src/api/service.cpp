@@ -129,6 +129,11 @@ void Service::hand_out(std::vector<core::HandOut> all) {
   }
 }
 
+http::Response Service::refusal(const http::Request& request, int status, std::string_view reason) {
+  return sqs::is_for_aws(request) ? sqs::refusal(request, status, reason)
+                                  : error_for(surface_of(request.target), status, reason);
+}
+
 std::size_t Service::body_bytes_max(std::string_view target) const {
   return match("/v2/batch", target) ? std::max(options_.batch_bytes_max, options_.body_bytes_max)
                                     : options_.body_bytes_max;

@@ -40,6 +40,10 @@ class Service {
   /// What receivers have been waiting for. From the engine's sync thread.
   void hand_out(std::vector<core::HandOut> all);
 
+  /// The answer, in the words of whom it asks, to a request that is refused before handle() gets
+  /// it. The server's write_refusal. Any thread.
+  static http::Response refusal(const http::Request& request, int status, std::string_view reason);
+
   /// What the server is to read of a body for this target. Any thread.
   [[nodiscard]] std::size_t body_bytes_max(std::string_view target) const;
 

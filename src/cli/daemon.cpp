@@ -266,6 +266,7 @@ Result<void> Daemon::listen() {
     server.tls =
         std::make_unique<http::TlsFiles>(http::TlsFiles{options_.tls_cert, options_.tls_key});
   }
+  server.write_refusal = api::Service::refusal;
   server_ = http::make_server(std::move(server));
   // The port is taken first, so that a clash is told at once; requests are served when all is
   // ready.
@@ -273,8 +274,8 @@ Result<void> Daemon::listen() {
       server_->start([this](http::Request&& request, http::Responder respond, http::IoThread& io) {
         if (!ready_.load(std::memory_order_acquire) && request.path() != "/healthz" &&
             request.path() != "/readyz") {
-          http::Response busy{.status = 503,
-                              .body = R"({"error":"the server is starting or stopping"})"};
+          http::Response busy =
+              api::Service::refusal(request, 503, "the server is starting or stopping");
           busy.fields.push_back({"Retry-After", "1"});
           respond(std::move(busy));
           return;

@@ -50,6 +50,8 @@ enum class ErrorCode : std::uint8_t {
   access_denied,
   internal_error,
   service_unavailable,
+  request_entity_too_large,
+  request_timeout,
   no_operation,  ///< neither a target nor an action: not a request to us at all
   // SNS alone
   sns_invalid_parameter,

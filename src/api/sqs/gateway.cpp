@@ -10,6 +10,7 @@
 #include "api/sns/actions.h"
 #include "api/sqs/exchange.h"
 #include "engine/clock.h"
+#include "security/credentials.h"
 
 namespace hk::api::sqs {
 
@@ -96,6 +97,16 @@ aws::Checked<void> identify(Exchange& exchange, const aws::Routed& routed,
   return {};
 }
 
+/// What the edge refuses by itself.
+aws::ErrorCode code_of(int status) {
+  switch (status) {
+    case 408: return aws::ErrorCode::request_timeout;
+    case 413: return aws::ErrorCode::request_entity_too_large;
+    case 503: return aws::ErrorCode::service_unavailable;
+    default: return aws::ErrorCode::serialization;  // a body that is not what it says
+  }
+}
+
 Action find_action(aws::Dialect dialect, std::string_view name) {
   if (aws::is_sns(dialect)) {
     return sns::find_action(name);
@@ -122,6 +133,12 @@ bool is_for_aws(const http::Request& request) {
     return true;
   }
   return request.method == "POST" && request.body.starts_with("Action=");
+}
+
+http::Response refusal(const http::Request& request, int status, std::string_view reason) {
+  security::SystemRng rng;
+  return aws::error_response(aws::dialect_of(request), {code_of(status), std::string(reason)},
+                             aws::make_uuid(rng));
 }
 
 void handle(const Services& services, Call& call) {

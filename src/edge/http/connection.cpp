@@ -148,12 +148,21 @@ void Connection<Stream>::dispatch() {
   }
 }
 
+/// In the words of whom the request is for, as soon as it is known.
+template <class Stream>
+Response Connection<Stream>::answer_to(const Refusal& refusal) const {
+  const Request* const request = reader_.request();
+  return request != nullptr && core_.write_refusal
+             ? core_.write_refusal(*request, refusal.status, refusal.reason)
+             : error_response(refusal.status, refusal.reason);
+}
+
 /// Answers in its turn and ends: behind a request that was not read whole there is no next one.
 template <class Stream>
 void Connection<Stream>::refuse(Refusal refusal) {
   input_ended_ = true;
   continue_owed_ = false;
-  Response response = error_response(refusal.status, refusal.reason);
+  Response response = answer_to(refusal);
   if (refusal == no_room) {
     loop_.counters().bodies_refused.add();
     response.fields.push_back({"Retry-After", "1"});
@@ -358,7 +367,7 @@ void Connection<Stream>::time_out() {
   input_ended_ = true;
   continue_owed_ = false;
   const std::uint64_t slot = pipeline_.open({.close = true});
-  pipeline_.answer(slot, error_response(408, "the request did not arrive in time"),
+  pipeline_.answer(slot, answer_to({408, "the request did not arrive in time"}),
                    loop_.common_lines(), out_);
   settle();
 }

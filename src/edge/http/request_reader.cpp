@@ -69,12 +69,16 @@ std::size_t RequestReader::Parser::on_chunk_body_impl(std::uint64_t remain, Text
 
 RequestReader::Progress RequestReader::refuse(Refusal refusal) {
   refusal_ = refusal;
-  abandon();
+  phase_ = Phase::refused;
+  parser_.reset();
+  std::string().swap(request_.body);
+  share_.release();
   return {0, Step::refused};
 }
 
 void RequestReader::abandon() {
   phase_ = Phase::refused;
+  head_accepted_ = false;
   parser_.reset();
   request_ = Request{};
   share_.release();
@@ -109,17 +113,11 @@ RequestReader::Progress RequestReader::feed_head(std::string_view bytes) {
   const std::string_view block = bytes.substr(0, scanner_.size());
   const std::expected<Head, Refusal> head = check_head(block, limits);
   if (!head) return refuse(head.error());
-  const std::size_t body_bytes_max =
-      limits_.body_bytes_max_of ? limits_.body_bytes_max_of(head->target) : limits_.body_bytes_max;
-  if (head->content_length > body_bytes_max) return refuse(too_large);
-  if (head->content_length != 0 && !bodies_.has_room_for(head->content_length)) {
-    return refuse(no_room);
-  }
 
   request_.fields.reserve(head->fields);
   Parser& parser = parser_.emplace(request_);
   parser.header_limit(static_cast<std::uint32_t>(block.size() + 1));
-  parser.body_limit(body_bytes_max);
+  parser.body_limit(boost::none);  // judged below, when it is known whose request it is
   boost::beast::error_code failure;
   const std::size_t consumed =
       parser.put(boost::asio::const_buffer(block.data(), block.size()), failure);
@@ -133,6 +131,14 @@ RequestReader::Progress RequestReader::feed_head(std::string_view bytes) {
     request_.target.assign(head->target);
     if (!request_.target.starts_with('/')) request_.target.insert(0, 1, '/');
   }
+  head_accepted_ = true;
+  const std::size_t body_bytes_max =
+      limits_.body_bytes_max_of ? limits_.body_bytes_max_of(head->target) : limits_.body_bytes_max;
+  if (head->content_length > body_bytes_max) return refuse(too_large);
+  if (head->content_length != 0 && !bodies_.has_room_for(head->content_length)) {
+    return refuse(no_room);
+  }
+  parser.body_limit(body_bytes_max);
   keep_alive_ = head->keep_alive;
   minor_version_ = head->minor_version;
   expects_continue_ = head->expects_continue;
@@ -177,6 +183,7 @@ Request RequestReader::take() {
   parser_.reset();
   scanner_ = HeadScanner{};
   phase_ = Phase::start;
+  head_accepted_ = false;
   request_.keep_alive = keep_alive_;
   return std::exchange(request_, Request{});
 }

@@ -49,6 +49,9 @@ class RequestReader {
   void abandon();
 
   [[nodiscard]] Refusal refusal() const { return refusal_; }
+  /// What is being read or was refused, from when its head was accepted until take() or abandon();
+  /// nullptr otherwise. Of its body there is a part, or none.
+  [[nodiscard]] const Request* request() const { return head_accepted_ ? &request_ : nullptr; }
   /// No byte of the next request was seen.
   [[nodiscard]] bool at_start() const { return phase_ == Phase::start; }
   [[nodiscard]] bool in_body() const { return phase_ == Phase::body; }
@@ -103,6 +106,7 @@ class RequestReader {
   BodyBudget& bodies_;
   BodyShare share_;  ///< for the body of request_
   Phase phase_ = Phase::start;
+  bool head_accepted_ = false;
   bool keep_alive_ = true;
   bool expects_continue_ = false;
   int minor_version_ = 1;

@@ -47,6 +47,7 @@ class Connection final : public ConnectionBase,
   void process();
   void dispatch();
   void refuse(Refusal refusal);
+  [[nodiscard]] Response answer_to(const Refusal& refusal) const;
   [[nodiscard]] bool may_start_request() const;
   // Writing.
   void flush();

@@ -49,6 +49,7 @@ ServerImpl::ServerImpl(ServerOptions options)
   const bool tls = options_.tls != nullptr;
   for (std::size_t i = 0; i < threads; ++i) loops_.push_back(std::make_unique<IoLoop>(i, tls));
   if (tls) core_.tls = std::make_unique<TlsKeeper>(*options_.tls);
+  core_.write_refusal = options_.write_refusal;
 }
 
 Result<void> ServerImpl::listen() {

@@ -45,12 +45,19 @@ struct TlsFiles {
   std::string private_key{};        ///< PEM
 };
 
+/// The answer to a request that the server refuses before its handler sees it: too large, too slow,
+/// no room for its body. `request` has its head; of its body there may be a part. Called on I/O
+/// threads, must not throw. What the connection needs (Retry-After, its end) the server adds.
+using RefusalWriter =
+    std::function<Response(const Request& request, int status, std::string_view reason)>;
+
 struct ServerOptions {
   std::string address{"127.0.0.1"};
   std::uint16_t port = 8080;  ///< 0: any free one, see port()
   std::size_t threads = 1;
   ServerLimits limits{};
   std::unique_ptr<TlsFiles> tls{};  ///< null: plain HTTP
+  RefusalWriter write_refusal{};    ///< empty: {"error":"<reason>"}, as for what is not HTTP
 };
 
 /// Answers one request; move-only. Calling it twice is a bug; dropping it unanswered sends a 500.

@@ -20,6 +20,7 @@ struct ServerCore {
   const ServerLimits limits;
   ConnectionCaps caps;
   BodyBudget bodies;
+  RefusalWriter write_refusal{};     ///< may be empty; constant once the threads run
   Handler handler{};                 ///< constant once the threads run
   std::unique_ptr<TlsKeeper> tls{};  ///< null: plain HTTP; constant once the threads run
 };

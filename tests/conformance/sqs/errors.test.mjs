@@ -1,7 +1,7 @@
 // Bad input to every action, in both protocols: the exact type, code and status.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { ACCOUNT, ERRORS, TOGETHER, unique, world } from "./harness.mjs";
+import { ACCOUNT, ERRORS, TOGETHER, UUID, unique, world } from "./harness.mjs";
 import { flatten, jsonError } from "./wire.mjs";
 
 const ARN = `arn:aws:sqs:us-east-1:${ACCOUNT}:no-such-queue`;
@@ -237,6 +237,25 @@ describe("errors", TOGETHER, () => {
     }
     assert.deepEqual(wrong, []);
     assert.deepEqual(await queue.counts(), [0, 1, 0]);
+  });
+
+  it("are those of the protocol when a request is larger than the server reads", async () => {
+    const { type, code, status } = ERRORS.RequestEntityTooLarge;
+    const queue = await t.queue();
+    const large = "x".repeat(11 * 1024 * 1024);
+    const input = { QueueUrl: queue.url, MessageBody: large };
+    await assert.rejects(t.sqs.sendMessage(input), (error) => {
+      assert.equal(error.name, code);
+      assert.equal(error.$metadata.httpStatusCode, status);
+      assert.match(error.$metadata.requestId ?? "", UUID);
+      return true;
+    });
+    await assert.rejects(t.sns.publish({ TopicArn: `arn:aws:sns:us-east-1:${ACCOUNT}:t`, Message: large }), {
+      name: code,
+    });
+    assert.deepEqual(jsonError(await t.json("SendMessage", input)), { type, code: `${code};Sender`, status });
+    assert.deepEqual((await t.query("SendMessage", input)).error, { code, status });
+    assert.deepEqual(await queue.counts(), [0, 0, 0]);
   });
 
   it("say which parameter and which value is wrong", async () => {

@@ -46,6 +46,7 @@ export const ERRORS = Object.fromEntries([
   coral("MissingParameter", "MissingRequiredParameterException"),
   coral("InvalidAction", "UnknownOperationException"),
   coral("MalformedInput", "SerializationException"),
+  coral("RequestEntityTooLarge", "RequestEntityTooLargeException", 413),
 ]);
 
 /** Call inside describe(): starts everything before its tests, and ends it after them. */

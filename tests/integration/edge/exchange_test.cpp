@@ -256,6 +256,39 @@ TEST(Exchange, ContinueIsNotSentForABodyThatIsTooLarge) {
   EXPECT_TRUE(all.starts_with("HTTP/1.1 413 ")) << all;
 }
 
+TEST(Exchange, ARefusalIsToldInTheWordsOfWhomTheRequestIsFor) {
+  ServerOptions options;
+  options.limits.body_bytes_max = 100;
+  options.limits.body_grace = 20ms;
+  options.limits.body_rate_min = 1'000'000;
+  options.write_refusal = [](const Request& request, int status, std::string_view reason) {
+    return Response{.status = status,
+                    .body = request.target + ": " + std::string(reason),
+                    .content_type = "text/plain",
+                    .fields = {{"X-Who", std::string(request.header("X-Who").value_or(""))}}};
+  };
+  TestServer server(std::move(options));
+  const auto answer_to = [&server](std::string_view rest) {
+    RawClient client(server.port());
+    client.send("POST /x HTTP/1.1\r\nX-Who: me\r\n" + std::string(rest));
+    Answer answer = client.read_answer().value_or(Answer{});
+    EXPECT_EQ(client.read_all(), "");
+    EXPECT_TRUE(answer.has("Connection: close")) << answer.head;
+    return answer;
+  };
+
+  const Answer large = answer_to("Host: a\r\nContent-Length: 101\r\n\r\n");
+  EXPECT_EQ(large.status, 413);
+  EXPECT_EQ(large.body, "/x: the body is too large");
+  EXPECT_TRUE(large.has("X-Who: me"));
+  const Answer late = answer_to("Host: a\r\nContent-Length: 10\r\n\r\nabc");
+  EXPECT_EQ(late.status, 408);
+  EXPECT_EQ(late.body, "/x: the request did not arrive in time");
+  const Answer malformed = answer_to("Content-Length: 101\r\n\r\n");
+  EXPECT_EQ(malformed.status, 400);
+  EXPECT_TRUE(malformed.body.starts_with(R"({"error":")")) << malformed.body;
+}
+
 TEST(Exchange, AConnectionEndsAfterItsLastAllowedRequest) {
   ServerOptions options;
   options.limits.requests_per_connection_max = 3;

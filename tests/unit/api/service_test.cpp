@@ -78,6 +78,44 @@ TEST_F(TheService, TheBearerSchemeIsReadInAnyCaseAndTheQueryIsSecond) {
   EXPECT_EQ(call_as("", "GET", "/v2/keys", {{"Authorization", "token-1"}}).status, 401);
 }
 
+TEST_F(TheService, WhatIsRefusedBeforeItComesHereIsToldInTheWordsOfWhomItAsks) {
+  http::Request request{.method = "POST", .target = "/v2/publish/https://h"};
+  EXPECT_EQ(error_of(Service::refusal(request, 413, "too large")), "too large");
+  request.target = "/api/v1/queues/q/halted";
+  EXPECT_EQ(Service::refusal(request, 503, "full").content_type, "application/problem+json");
+
+  request.target = "/";
+  request.fields = {{"X-Amz-Target", "AmazonSQS.SendMessage"}};
+  const http::Response large = Service::refusal(request, 413, "too large");
+  EXPECT_EQ(large.status, 413);
+  EXPECT_EQ(large.body, R"({"__type":"com.amazon.coral.service#RequestEntityTooLargeException",)"
+                        R"("message":"too large"})");
+  EXPECT_EQ(field(large, "x-amzn-query-error"), "RequestEntityTooLarge;Sender");
+  EXPECT_EQ(field(large, "x-amzn-RequestId")->size(), 36U);
+
+  const std::pair<std::string, std::string> services[] = {
+      {"sqs", "http://queue.amazonaws.com/doc/2012-11-05/"},
+      {"sns", "http://sns.amazonaws.com/doc/2010-03-31/"}};
+  const std::pair<int, std::string> statuses[] = {
+      {408, "RequestTimeout"}, {413, "RequestEntityTooLarge"}, {503, "ServiceUnavailable"}};
+  for (const auto& [service, name] : services) {
+    request.fields = {{"Host", "a"},
+                      {"X-Amz-Date", "20260102T030405Z"},
+                      {"Authorization",
+                       "AWS4-HMAC-SHA256 Credential=A/20260102/us-east-1/" + service +
+                           "/aws4_request, SignedHeaders=host, Signature=" + std::string(64, 'a')}};
+    for (const auto& [status, code] : statuses) {
+      const http::Response response = Service::refusal(request, status, "why");
+      EXPECT_EQ(response.status, status);
+      EXPECT_EQ(response.content_type, "text/xml");
+      EXPECT_NE(response.body.find(name), std::string::npos) << response.body;
+      EXPECT_NE(response.body.find("<Code>" + code + "</Code><Message>why</Message>"),
+                std::string::npos)
+          << response.body;
+    }
+  }
+}
+
 TEST_F(TheService, UnknownPathsAndWrongMethodsAreToldApart) {
   EXPECT_EQ(call("GET", "/v2/nothing").status, 404);
   EXPECT_EQ(call("GET", "/").status, 404);

@@ -204,6 +204,42 @@ TEST(Strict, ATargetMayHaveABodyLimitOfItsOwn) {
   EXPECT_EQ(answered("/other", 1000, true), 413);
 }
 
+TEST(Strict, TheHeadOfARefusedRequestIsKnownOnceItWasAccepted) {
+  const ServerLimits limits = small_limits();
+  BodyBudget bodies(limits.request_bytes_max);
+  const std::string large = std::to_string(limits.body_bytes_max + 1);
+  const std::string head = "POST /x HTTP/1.1\r\nHost: a\r\nX-Who: me\r\n";
+  const std::string rows[] = {
+      "Content-Length: " + large + "\r\n\r\n",
+      "Transfer-Encoding: chunked\r\n\r\nffffff\r\n",
+      "Transfer-Encoding: chunked\r\n\r\n1\r\nabcdefgh",
+  };
+  for (const std::string& row : rows) {
+    SCOPED_TRACE(row);
+    RequestReader reader(limits, bodies);
+    std::string bytes = head + row;
+    EXPECT_EQ(reader.request(), nullptr);
+    RequestReader::Progress progress = reader.feed(bytes);
+    while (progress.step == RequestReader::Step::head) {
+      bytes.erase(0, progress.consumed);
+      progress = reader.feed(bytes);
+    }
+
+    ASSERT_EQ(progress.step, RequestReader::Step::refused);
+
+    ASSERT_NE(reader.request(), nullptr);
+    EXPECT_EQ(reader.request()->method, "POST");
+    EXPECT_EQ(reader.request()->target, "/x");
+    EXPECT_EQ(reader.request()->header("X-Who"), "me");
+    EXPECT_EQ(reader.request()->body, "");
+    reader.abandon();
+    EXPECT_EQ(reader.request(), nullptr);
+  }
+  RequestReader malformed(limits, bodies);
+  ASSERT_EQ(malformed.feed("POST /x HTTP/1.1\r\n\r\n").step, RequestReader::Step::refused);
+  EXPECT_EQ(malformed.request(), nullptr);
+}
+
 TEST(Strict, ARefusedReaderStaysRefused) {
   const ServerLimits limits = small_limits();
   BodyBudget bodies(limits.request_bytes_max);

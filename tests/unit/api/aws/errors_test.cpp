@@ -79,6 +79,10 @@ TEST(AwsErrors, EveryErrorOfSqsIsToldAsTheServiceTellsIt) {
       {internal_error, "com.amazon.coral.service#InternalError", "InternalError;Receiver", 500},
       {service_unavailable, "com.amazon.coral.service#ServiceUnavailable",
        "ServiceUnavailable;Receiver", 503},
+      {request_entity_too_large, "com.amazon.coral.service#RequestEntityTooLargeException",
+       "RequestEntityTooLarge;Sender", 413},
+      {request_timeout, "com.amazon.coral.service#RequestTimeoutException", "RequestTimeout;Sender",
+       408},
   };
 
   for (const Row& row : rows) {
