@@ -6,14 +6,14 @@
 
 namespace hk::api {
 
-std::string token_of(const http::Request& request) {
+std::string token_of(const http::Request& request, bool in_query) {
   if (const auto header = request.header("Authorization")) {
     constexpr std::string_view scheme = "bearer ";
     if (starts_with_ignoring_case(*header, scheme)) {
       return std::string(trim(header->substr(scheme.size())));
     }
   }
-  std::string_view query = request.query();
+  std::string_view query = in_query ? request.query() : std::string_view{};
   while (!query.empty()) {
     const std::size_t end = query.find('&');
     const std::string_view pair = query.substr(0, end);

@@ -9,7 +9,7 @@
 namespace hk::api {
 
 struct AuthAttempt {
-  std::string_view way{};         ///< "token", "admin_token" or "signature"
+  std::string_view way{};         ///< "token", "admin_token", "metrics_token" or "signature"
   std::string_view asked_for{};   ///< the route's pattern, or the action
   std::string_view access_key{};  ///< the one that a signature names; "": none
 };

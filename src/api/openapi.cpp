@@ -1,6 +1,7 @@
 #include "api/openapi.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "api/json.h"
@@ -114,6 +115,17 @@ void write_responses(JsonWriter& json, const Route& route, const RouteWords& wor
   json.end_object();
 }
 
+/// As openapi_components() calls it.
+std::string_view scheme_of(Access access) {
+  switch (access) {
+    case Access::open: return "";
+    case Access::metrics: return "metricsToken";
+    case Access::tenant: return "token";
+    case Access::admin: return "adminToken";
+  }
+  std::unreachable();
+}
+
 void write_operation(JsonWriter& json, const Route& route, const RouteWords& words) {
   json.key(to_lower(route.method));
   json.begin_object();
@@ -133,9 +145,13 @@ void write_operation(JsonWriter& json, const Route& route, const RouteWords& wor
   }
   json.key("security");
   json.begin_array();
+  if (route.access == Access::metrics) {
+    json.begin_object();  // none at all is one of the ways
+    json.end_object();
+  }
   if (route.access != Access::open) {
     json.begin_object();
-    json.key(route.access == Access::admin ? "adminToken" : "token");
+    json.key(scheme_of(route.access));
     json.begin_array();
     json.end_array();
     json.end_object();

@@ -8,6 +8,7 @@ namespace {
 constexpr std::string_view components = R"json({
 "securitySchemes": {
   "token": {"type": "http", "scheme": "bearer", "description": "token of a tenant"},
+  "metricsToken": {"type": "http", "scheme": "bearer", "description": "metrics_token, if it is set"},
   "adminToken": {"type": "http", "scheme": "bearer", "description": "token in admin.json of the data directory"}
 },
 "schemas": {

@@ -40,7 +40,10 @@ struct Options {
 
   /// Why nothing is accepted at the moment (the disk is nearly full); nullopt: all is well.
   std::function<std::optional<std::string>()> refuse_publishes{};
-  /// The destination gate of a URL ("scheme://host:port"), or why it is refused. REQUIRED.
+  /// The destination gate of a URL ("scheme://host:port"), whether it is allowed or not: for what
+  /// was accepted before, which then fails where that can be seen. REQUIRED.
+  std::function<Result<std::string>(std::string_view url)> gate_of{};
+  /// The same, or why it is refused. REQUIRED.
   std::function<Result<std::string>(std::string_view url)> check_destination{};
   /// May this header be sent on a publisher's behalf? REQUIRED.
   std::function<Result<void>(std::string_view name, std::string_view value)> check_header{};
@@ -57,7 +60,9 @@ struct Options {
 
   Secret receipt_key{};  ///< receipts of pulled messages are known to be ours by it
 
-  Secret admin_token{};  ///< empty: the admin API is closed
+  Secret admin_token{};    ///< empty: the admin API is closed
+  Secret metrics_token{};  ///< empty: metrics and the description of the API are open
+  bool allow_token_in_query = true;
   std::function<Result<void>(std::string directory)>
       backup{};  ///< blocks; called through run_blocking
   /// Runs it on some other thread, once, before the server's threads are gone.

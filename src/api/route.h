@@ -12,7 +12,12 @@
 
 namespace hk::api {
 
-enum class Access : std::uint8_t { open, tenant, admin };
+enum class Access : std::uint8_t {
+  open,
+  metrics,  ///< open unless there is a token for them
+  tenant,
+  admin,
+};
 /// Which words an error is told in before a handler is found or after it threw.
 enum class Surface : std::uint8_t { qstash, own };
 

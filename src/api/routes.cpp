@@ -69,8 +69,8 @@ constexpr std::array table = {
     Route{"POST",   "/api/v1/tenants/{id}/access-keys",     Access::admin, own, admin::create_access_key},
     Route{"DELETE", "/api/v1/tenants/{id}/access-keys/{key...}", Access::admin, own, admin::revoke_access_key},
     Route{"GET",    "/sns/certificate.pem",                 Access::open, own, sns::get_certificate},
-    Route{"GET",    "/api/openapi.json",                    Access::open, own, get_openapi},
-    Route{"GET",    "/metrics",                             Access::open, own, admin::metrics},
+    Route{"GET",    "/api/openapi.json",                    Access::metrics, own, get_openapi},
+    Route{"GET",    "/metrics",                             Access::metrics, own, admin::metrics},
     Route{"GET",    "/healthz",                             Access::open, own, admin::healthz},
     Route{"GET",    "/readyz",                              Access::open, own, admin::readyz},
 };

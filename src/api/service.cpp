@@ -17,13 +17,31 @@ namespace hk::api {
 
 namespace {
 
+/// One that is not set is nobody's.
+bool matches(std::string_view token, const Secret& expected) {
+  return !expected.empty() && security::constant_time_equal(token, expected.reveal());
+}
+
 /// Sets call.tenant on tenant routes.
 Result<void> authenticate(const Services& services, const Route& route, Call& call) {
+  const Options& options = services.options;
+  const std::string token = token_of(call.request, options.allow_token_in_query);
   switch (route.access) {
     case Access::open: return {};
+    case Access::metrics: {
+      const AuthAttempt attempt{.way = "metrics_token", .asked_for = route.pattern};
+      if (options.metrics_token.empty()) {
+        return {};
+      }
+      if (!matches(token, options.metrics_token) && !matches(token, options.admin_token)) {
+        log_refused(call.request, attempt, token.empty() ? "no token" : "not the metrics token");
+        return fail(ErrorKind::unauthenticated, "unauthorized: this needs the metrics token");
+      }
+      log_accepted(call.request, attempt, "");
+      return {};
+    }
     case Access::tenant: {
       const AuthAttempt attempt{.way = "token", .asked_for = route.pattern};
-      const std::string token = token_of(call.request);
       if (!token.empty()) {
         call.tenant = services.tenants.authenticate(token);
       }
@@ -37,13 +55,11 @@ Result<void> authenticate(const Services& services, const Route& route, Call& ca
     }
     case Access::admin: {
       const AuthAttempt attempt{.way = "admin_token", .asked_for = route.pattern};
-      const Secret& expected = services.options.admin_token;
-      if (expected.empty()) {
+      if (options.admin_token.empty()) {
         log_refused(call.request, attempt, "the admin API is closed");
         return fail(ErrorKind::permission_denied, "the admin API is closed: no admin token is set");
       }
-      const std::string token = token_of(call.request);
-      if (!security::constant_time_equal(token, expected.reveal())) {
+      if (!matches(token, options.admin_token)) {
         log_refused(call.request, attempt, token.empty() ? "no token" : "not the admin token");
         return fail(ErrorKind::unauthenticated, "unauthorized: this needs the admin token");
       }
@@ -91,6 +107,7 @@ void dispatch(const Services& services, Call& call) {
 Service::Service(engine::Submitter& submitter, const engine::TenantDirectory& tenants,
                  observe::Metrics& metrics, Options options)
     : options_(std::move(options)), services_{submitter, tenants, metrics, options_} {
+  HK_ASSERT(options_.gate_of);
   HK_ASSERT(options_.check_destination);
   HK_ASSERT(options_.check_header);
   HK_ASSERT(options_.check_zone);

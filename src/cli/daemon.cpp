@@ -96,6 +96,9 @@ Daemon::Daemon(const config::Options& options)
 Daemon::~Daemon() = default;
 
 Result<void> Daemon::start() {
+  auto egress = make_egress();
+  if (!egress) return std::unexpected(egress.error());
+  egress_ = *std::move(egress);
   if (auto done = at_disk(open_store()); !done) return done;
   if (auto done = at_disk(open_keys()); !done) return done;
   if (options_.otlp_endpoint.empty()) {
@@ -209,10 +212,15 @@ void Daemon::make_service() {
   api.global_parallelism = static_cast<std::uint32_t>(options_.global_parallelism);
   api.in_flight = [this] { return engine_->stats().in_flight; };
   api.refuse_publishes = [this] { return disk_.refuse(); };
-  api.check_destination = [egress = egress()](std::string_view text) -> Result<std::string> {
+  api.gate_of = [](std::string_view text) -> Result<std::string> {
     const auto parsed = delivery::parse_destination(text);
     if (!parsed) return std::unexpected(parsed.error());
-    if (auto allowed = delivery::check_literal(*parsed, egress); !allowed) {
+    return parsed->authority_key();
+  };
+  api.check_destination = [this](std::string_view text) -> Result<std::string> {
+    const auto parsed = delivery::parse_destination(text);
+    if (!parsed) return std::unexpected(parsed.error());
+    if (auto allowed = delivery::check_literal(*parsed, egress_); !allowed) {
       return std::unexpected(std::move(allowed.error()));
     }
     return parsed->authority_key();
@@ -232,6 +240,8 @@ void Daemon::make_service() {
       options_.dev || !options_.current_signing_key.empty() || !options_.next_signing_key.empty();
   api.receipt_key = Secret(master_key_->token_digest("hikyaku/receipts"));
   api.admin_token = admin_token_;
+  api.metrics_token = options_.metrics_token;
+  api.allow_token_in_query = options_.allow_token_in_query;
   api.backup = [this](const std::string& directory) -> Result<void> {
     if (auto done = store_->checkpoint(directory); !done) return done;
     if (options_.master_key.empty()) {
@@ -265,6 +275,7 @@ Result<void> Daemon::listen() {
   if (!options_.tls_cert.empty()) {
     server.tls =
         std::make_unique<http::TlsFiles>(http::TlsFiles{options_.tls_cert, options_.tls_key});
+    server.hsts_subdomains = options_.hsts_subdomains;
   }
   server.write_refusal = api::Service::refusal;
   server_ = http::make_server(std::move(server));
@@ -287,8 +298,12 @@ Result<void> Daemon::listen() {
   return {};
 }
 
-delivery::EgressPolicy Daemon::egress() const {
+Result<delivery::EgressPolicy> Daemon::make_egress() const {
   delivery::EgressPolicy policy;
+  auto hosts = delivery::AllowedHosts::parse(options_.allowed_hosts);
+  if (!hosts) return fail(hosts.error().kind, "allowed_hosts: " + hosts.error().message);
+  policy.hosts = *std::move(hosts);
+  policy.allow_http = options_.allow_http_destinations;
   policy.allow_loopback =
       options_.allow_loopback_destinations || options_.allow_private_destinations;
   policy.allow_private = options_.allow_private_destinations;
@@ -297,10 +312,11 @@ delivery::EgressPolicy Daemon::egress() const {
 
 Result<void> Daemon::start_delivery() {
   delivery::DispatcherOptions out;
-  out.egress = egress();
+  out.egress = egress_;
   out.egress.own_ports = {server_->port()};
   out.resolver = delivery::make_resolver();
   out.extra_ca_file = options_.egress_ca_file;
+  out.allow_cbc = options_.allow_cbc_ciphers;
   out.response_bytes_kept = options_.response_bytes_kept;
   out.in_flight_max = options_.global_parallelism;
   out.record_spans = !options_.otlp_endpoint.empty();

@@ -66,11 +66,12 @@ class Daemon {
   Result<void> start_outbox();
   Result<void> fill_in_own_broker(outbox::Settings& settings) const;
   void run_effects(std::vector<core::Effect> effects);
-  [[nodiscard]] delivery::EgressPolicy egress() const;
+  [[nodiscard]] Result<delivery::EgressPolicy> make_egress() const;
   [[nodiscard]] std::string url() const;
 
   const config::Options& options_;
   DiskWatch disk_;
+  delivery::EgressPolicy egress_;  ///< made by start(), constant from then on
   std::atomic<bool> ready_{false};
   std::atomic<int> failed_with_{0};
   bool failed_at_disk_ = false;

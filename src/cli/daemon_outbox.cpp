@@ -48,6 +48,11 @@ Result<void> Daemon::start_outbox() {
   }
   settings->allow_loopback_destinations |= options_.allow_loopback_destinations;
   settings->allow_private_destinations |= options_.allow_private_destinations;
+  settings->allow_http_destinations &= options_.allow_http_destinations;
+  settings->allow_cbc_ciphers &= options_.allow_cbc_ciphers;
+  if (settings->allowed_hosts.empty()) {
+    settings->allowed_hosts = options_.allowed_hosts;
+  }
   settings->own_ports = {server_->port()};
   relay_metrics_.emplace(metrics_);
   auto relay = outbox::Relay::make(*settings, *relay_metrics_,

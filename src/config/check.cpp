@@ -26,6 +26,11 @@ Result<void> check_together(const Options& options) {
     return wrong(std::string("tls_cert and tls_key belong together: ") +
                  (options.tls_cert.empty() ? "tls_cert" : "tls_key") + " is missing");
   }
+  if (options.hsts_subdomains && options.tls_cert.empty()) {
+    return wrong(
+        "hsts_subdomains needs tls_cert and tls_key: without TLS the header is not sent. A proxy "
+        "that ends TLS in front sends its own");
+  }
   if (!is_loopback(options.listen.host) && options.tls_cert.empty() &&
       !options.allow_insecure_listen) {
     return wrong(

@@ -51,8 +51,8 @@ void Attempt::begin() {
     return;
   }
   url_ = *std::move(url);
-  if (url_.scheme == Scheme::http && !means_.options.egress.allow_http) {
-    end_failed(AttemptResult::blocked, "blocked_by_policy");
+  if (const auto written = check_written(url_, means_.options.egress); !written) {
+    end_failed(AttemptResult::blocked, "blocked_by_policy: " + written.error().message);
     return;
   }
   if (auto known = means_.resolver.known(url_.host)) {

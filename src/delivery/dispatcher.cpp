@@ -286,7 +286,7 @@ void RunningDispatcher::finish_stop_if_due(Clock::time_point now) {
 
 /// What both ways of making one have in common. invalid_argument: the CA file cannot be used.
 Result<std::unique_ptr<TlsClient>> prepare(DispatcherOptions& options) {
-  auto tls = TlsClient::make({options.system_roots, options.extra_ca_file});
+  auto tls = TlsClient::make({options.system_roots, options.extra_ca_file, options.allow_cbc});
   if (tls && options.resolver == nullptr) {
     options.resolver = make_resolver();
   }

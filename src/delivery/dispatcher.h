@@ -35,6 +35,7 @@ struct DispatcherOptions {
   std::string user_agent{"Upstash-QStash"};
   bool system_roots = true;
   std::string extra_ca_file{};  ///< PEM; "" = none
+  bool allow_cbc = true;        ///< TLS without authenticated encryption, as the last choice
   std::size_t response_bytes_kept = 1000;
   std::size_t response_header_bytes_kept = std::size_t{8} * 1024;
   std::size_t response_bytes_read = std::size_t{1024} * 1024;

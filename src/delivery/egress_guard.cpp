@@ -195,7 +195,21 @@ Verdict judge_all(std::span<const Address> answers, std::uint16_t port,
   return Verdict::allowed;
 }
 
+Result<void> check_written(const Url& url, const EgressPolicy& policy) {
+  if (url.scheme == Scheme::http && !policy.allow_http) {
+    return fail(ErrorKind::invalid_argument, "this server delivers to https URLs only");
+  }
+  if (!policy.hosts.contains(url)) {
+    return fail(ErrorKind::invalid_argument,
+                url.host + " is not one of the hosts that this server delivers to");
+  }
+  return {};
+}
+
 Result<void> check_literal(const Url& url, const EgressPolicy& policy) {
+  if (const auto written = check_written(url, policy); !written) {
+    return fail(written.error().kind, "invalid destination url: " + written.error().message);
+  }
   const std::optional<Address> address =
       url.kind == HostKind::name ? std::nullopt : parse_address(url.host);
   if (!address || judge(*address, policy) == Verdict::allowed) {

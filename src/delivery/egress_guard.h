@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "delivery/address.h"
+#include "delivery/allowed_hosts.h"
 #include "delivery/url.h"
 
 namespace hk::delivery {
@@ -17,6 +18,7 @@ struct EgressPolicy {
   bool allow_loopback = false;  ///< 127.0.0.0/8 and ::1, on any port: development
   bool allow_private = false;   ///< 10/8, 172.16/12, 192.168/16, 100.64/10, fc00::/7
   bool allow_http = true;       ///< false: https only
+  AllowedHosts hosts{};
   bool dangerous_allow_metadata = false;
   std::vector<std::uint16_t> extra_ports{};  ///< opened by the operator on top of the standing rule
   std::vector<std::uint16_t> own_ports{};  ///< our listeners: refused on loopback and private hosts
@@ -43,8 +45,14 @@ Verdict judge_port(const Address& address, std::uint16_t port, const EgressPolic
 /// its other answers. `reserved` when there are none.
 Verdict judge_all(std::span<const Address> answers, std::uint16_t port, const EgressPolicy& policy);
 
-/// What can be told without resolving anything, for whoever publishes. invalid_argument: the host
-/// is an address that deliveries may not reach. A name is judged at every connection only.
+/// Is the URL as it is written one that the policy allows: its scheme, and the name of its host?
+/// Why not is told to whoever published it: it tells nothing about the network. Asked again at each
+/// attempt, since the settings may have changed.
+Result<void> check_written(const Url& url, const EgressPolicy& policy);
+
+/// What can be told without resolving anything, for whoever publishes. invalid_argument: what
+/// check_written() refuses, or the host is an address that deliveries may not reach. The addresses
+/// of a name are judged at every connection only.
 Result<void> check_literal(const Url& url, const EgressPolicy& policy);
 
 }  // namespace hk::delivery

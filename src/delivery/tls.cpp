@@ -14,9 +14,13 @@ Result<std::unique_ptr<TlsClient>> TlsClient::make(const TlsOptions& options) {
   SSL_CTX_set_options(native, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);
   SSL_CTX_set_mode(native, SSL_MODE_RELEASE_BUFFERS);
   // Forward secrecy always, authenticated encryption first. Receivers that know only CBC are still
-  // about, and a message that cannot be delivered helps nobody.
-  constexpr const char* ciphers = "ECDHE+AESGCM:ECDHE+CHACHA20:DHE+AESGCM:DHE+CHACHA20:ECDHE+AES";
-  if (SSL_CTX_set_cipher_list(native, ciphers) != 1) {
+  // about, and a message that cannot be delivered helps nobody: they are refused if that is asked
+  // for.
+  std::string ciphers = "ECDHE+AESGCM:ECDHE+CHACHA20:DHE+AESGCM:DHE+CHACHA20";
+  if (options.allow_cbc) {
+    ciphers += ":ECDHE+AES";
+  }
+  if (SSL_CTX_set_cipher_list(native, ciphers.c_str()) != 1) {
     return fail(ErrorKind::internal, "TLS for deliveries cannot be set up: no such ciphers");
   }
   constexpr std::array<unsigned char, 9> http_1_1 = {8, 'h', 't', 't', 'p', '/', '1', '.', '1'};

@@ -15,6 +15,7 @@ namespace hk::delivery {
 struct TlsOptions {
   bool system_roots = true;
   std::string extra_ca_file{};  ///< PEM; "" = none
+  bool allow_cbc = true;        ///< false: ciphers with authenticated encryption only
 };
 
 class TlsClient {

@@ -51,6 +51,9 @@ struct Settings {
   // Where rows may be sent.
   bool allow_private_destinations = false;   ///< OUTBOX_ALLOW_PRIVATE_DESTINATIONS
   bool allow_loopback_destinations = false;  ///< OUTBOX_ALLOW_LOOPBACK_DESTINATIONS
+  bool allow_http_destinations = true;       ///< OUTBOX_ALLOW_HTTP_DESTINATIONS
+  bool allow_cbc_ciphers = true;             ///< OUTBOX_ALLOW_CBC_CIPHERS
+  std::string allowed_hosts{};               ///< OUTBOX_ALLOWED_HOSTS; "": all
   std::string egress_ca_file{};              ///< OUTBOX_EGRESS_CA_FILE
   /// Where this process itself listens: no setting, and closed to rows whatever is allowed.
   std::vector<std::uint16_t> own_ports{};

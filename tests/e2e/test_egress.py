@@ -28,6 +28,7 @@ class Doors:
 
     def __init__(self, server, key):
         self.server = server
+        self.elsewhere = ELSEWHERE
         self.key = key
         self.count = 0
         self.topic = self.told(self.server.sns("CreateTopic", key, Name="egress")).split("<TopicArn>")[1].split("</TopicArn>")[0]
@@ -68,13 +69,13 @@ class Doors:
     def callback(self, url, now, header="Upstash-Callback"):
         if not sayable(url):
             return None
-        return self.post("/v2/publish/" + ELSEWHERE, headers=(NOW if now else LATER) | {header: url})
+        return self.post("/v2/publish/" + self.elsewhere, headers=(NOW if now else LATER) | {header: url})
 
     def failure_callback(self, url, now):
         return self.callback(url, now, "Upstash-Failure-Callback")
 
     def callback_in_the_query(self, url, now):
-        return self.post(f"/v2/publish/{ELSEWHERE}?upstash-callback={urllib.parse.quote(url, safe='')}", headers=NOW if now else LATER)
+        return self.post(f"/v2/publish/{self.elsewhere}?upstash-callback={urllib.parse.quote(url, safe='')}", headers=NOW if now else LATER)
 
     def endpoint(self, url, now):
         group = self.fresh("g")
@@ -85,7 +86,7 @@ class Doors:
 
     def options_of_a_group(self, url, now):
         group = self.fresh("o")
-        self.post(f"/v2/topics/{group}/endpoints", json.dumps({"endpoints": [{"url": ELSEWHERE}]}))
+        self.post(f"/v2/topics/{group}/endpoints", json.dumps({"endpoints": [{"url": self.elsewhere}]}))
         made = self.post(f"/v2/topics/{group}", json.dumps({"headers": {"Upstash-Callback": url}}), method="PATCH")
         if made[0] and now:
             self.post(f"/v2/publish/{group}", headers=NOW)
@@ -100,8 +101,8 @@ class Doors:
     def schedule_callback(self, url, now):
         if not sayable(url):
             return None
-        return self.post("/v2/schedules/" + ELSEWHERE, headers=NOW | {"Upstash-Cron": "* * * * *" if now else "0 0 1 1 *",
-                                                                      "Upstash-Failure-Callback": url})
+        return self.post("/v2/schedules/" + self.elsewhere, headers=NOW | {"Upstash-Cron": "* * * * *" if now else "0 0 1 1 *",
+                                                                           "Upstash-Failure-Callback": url})
 
     def subscription(self, url, now):
         """Subscribing sends a message at once: nothing public."""
@@ -285,6 +286,110 @@ class Opened(EgressCase):
                     accepted, said = getattr(self.doors, door)(f"http://{host}:{self.server.port}/healthz", now=True)
                     self.assertTrue(accepted, said)
                     wait_for(lambda: blocked(self.server) > before, "the attempt to be blocked")
+
+
+class Chosen(EgressCase):
+    """A server whose operator has listed the hosts that may be delivered to."""
+    HOSTS = "127.0.0.1, localhost, *.below.test"
+    flags = ("--allow-loopback-destinations", "--allowed-hosts", HOSTS)
+
+    def test_every_door_refuses_every_other_host(self):
+        for door in DOORS:
+            for host in ("127.0.0.2", "a.localhost", "below.test", "example.com", "[::1]"):
+                with self.subTest(door=door, host=host):
+                    accepted, said = getattr(self.doors, door)(f"http://{host}:{self.receiver.port}/", now=True)
+                    self.assertFalse(accepted, said)
+                    self.assertIn("is not one of the hosts that this server delivers to", said)
+        self.assertEqual(self.receiver.requests, [])
+
+    def test_every_door_takes_those_of_the_list(self):
+        for door in DOORS:
+            with self.subTest(door):
+                accepted, said = getattr(self.doors, door)(self.receiver.url(f"/chosen/{door}"), now=door not in SCHEDULES)
+                self.assertTrue(accepted, said)
+                if door not in SCHEDULES:
+                    self.receiver.wait(f"/chosen/{door}")
+        accepted, said = self.doors.publish("http://a.below.test/", now=False)
+        self.assertTrue(accepted, said)
+
+    def test_a_list_that_is_none_is_refused_at_the_start(self):
+        for flags, said in ((("--allowed-hosts", "https://example.com"), 'allowed_hosts: "https://example.com" is not a host'),
+                            (("--allowed-hosts", "a.test,,b.test"), 'allowed_hosts: "" is not a host'),
+                            (("--allow-http-destinations=perhaps",), "allow_http_destinations"),
+                            (("--hsts-subdomains",), "hsts_subdomains needs tls_cert")):
+            with self.subTest(flags), tempfile.TemporaryDirectory() as data:
+                done = run_binary("serve", "--data", data, "--listen", "127.0.0.1:0", *flags)
+                self.assertEqual(done.returncode, 2, done.stderr)
+                self.assertIn(said, done.stderr)
+
+
+class HttpsOnly(EgressCase):
+    flags = ("--allow-loopback-destinations", "--allow-http-destinations=false")
+
+    def test_every_door_refuses_http(self):
+        self.doors.elsewhere = "https://localhost:1/elsewhere"
+        for door in DOORS:
+            with self.subTest(door):
+                accepted, said = getattr(self.doors, door)(self.receiver.url("/x"), now=True)
+                self.assertFalse(accepted, said)
+                self.assertIn("this server delivers to https URLs only", said)
+                if door not in SCHEDULES:
+                    accepted, said = getattr(self.doors, door)("https://localhost:1/x", now=False)
+                    self.assertTrue(accepted, said)
+        self.assertEqual(self.receiver.requests, [])
+
+
+class Tightened(unittest.TestCase):
+    """What was accepted before the settings were changed."""
+
+    def test_it_is_not_delivered_and_says_why(self):
+        receiver = Receiver()
+        self.addCleanup(receiver.close)
+        server = Server()
+        self.addCleanup(server.close)
+        server.start()
+        url = receiver.url("/x")
+        server.request("POST", "/v2/queues", json.dumps({"queueName": "q"}))
+        server.request("POST", "/v2/queues/q/pause")
+        waiting = server.request("POST", f"/v2/enqueue/q/{url}", b"x", NOW).json()["messageId"]
+        told = server.request("POST", f"/v2/enqueue/q/{ELSEWHERE}", b"x", NOW | {"Upstash-Failure-Callback": url}).json()["messageId"]
+        server.request("POST", "/v2/topics/g/endpoints", json.dumps({"endpoints": [{"url": url}]}))
+        schedule = server.request("POST", f"/v2/schedules/{url}", b"x", NOW | {"Upstash-Cron": "* * * * *"}).json()["scheduleId"]
+        server.request("PATCH", f"/v2/schedules/{schedule}/pause")
+        topic = server.sns("CreateTopic", Name="t").body.decode().split("<TopicArn>")[1].split("</TopicArn>")[0]
+        server.sns("Subscribe", TopicArn=topic, Protocol="http", Endpoint=receiver.url("/confirm"))
+        [confirmation] = receiver.wait("/confirm")
+        link = urllib.parse.urlsplit(json.loads(confirmation.body)["SubscribeURL"])
+        self.assertEqual(server.request("GET", f"{link.path}?{link.query}", token=None).status, 200)
+        pushed = server.make_queue("pushed", HikyakuPushUrl=url)
+
+        for flags, why in ((("--allowed-hosts", "localhost"), "127.0.0.1 is not one of the hosts that this server delivers to"),
+                           (("--allow-http-destinations=false",), "this server delivers to https URLs only")):
+            with self.subTest(flags):
+                server.kill()
+                server.flags = list(flags)
+                server.start()
+                text = "blocked_by_policy: " + why
+                if waiting:
+                    server.request("POST", "/v2/queues/q/resume")
+                    self.assertEqual(server.wait_dead_letter(waiting)["responseBody"], text)
+                    server.wait_dead_letter(told)
+                    [callback] = wait_for(lambda: [one for one in server.dead_letters() if one.get("sourceMessageId") == told],
+                                          "the callback's dead letter")
+                    self.assertEqual(callback["responseBody"], text)
+                    waiting = None
+                [one] = server.request("POST", "/v2/publish/g", b"x", NOW).json()
+                self.assertEqual(server.wait_dead_letter(one["messageId"])["responseBody"], text)
+                self.assertEqual(server.sns("Publish", TopicArn=topic, Message="x").status, 200)
+                self.assertEqual(server.sqs("SendMessage", QueueUrl=pushed, MessageBody="x").status, 200)
+                # The endpoint of the group and the subscriber were both stopped at their attempts.
+                wait_for(lambda: blocked(server) >= 2, "the attempts to be blocked")
+                subscriber = wait_for(lambda: server.dead_letters("url=" + receiver.url("/confirm")), "the subscriber's dead letter")
+                self.assertEqual(subscriber[0]["responseBody"], text)
+                wait_for(lambda: "queue.push_refused" in server.output(), "the log to tell of the push URL")
+        # What a queue would have pushed is still there for who pulls.
+        self.assertEqual(len(server.receive(pushed)), 2)
+        self.assertEqual((receiver.at("/x"), len(receiver.at("/confirm"))), ([], 1))
 
 
 class Rebinding(unittest.TestCase):

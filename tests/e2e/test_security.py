@@ -108,6 +108,34 @@ class Routes(unittest.TestCase):
             self.assertEqual(self.server.get(target).json(), was.json(), target)
 
 
+class Closed(Case):
+    """Doors that are open by default, and can be closed."""
+    flags = ("--allow-token-in-query=false", "--log-level", "info")
+    options = {"env": {"HIKYAKU_METRICS_TOKEN": "metrics-secret"}}
+
+    def test_metrics_and_the_description_of_the_api_can_be_closed(self):
+        with open(os.path.join(self.server.data, "admin.json")) as f:
+            admin = json.load(f)["token"]
+        for target in ("/metrics", "/api/openapi.json"):
+            for token, status in ((None, 401), ("wrong", 401), (self.server.token, 401), ("metrics-secret", 200), (admin, 200)):
+                with self.subTest(target=target, status=status):
+                    answer = self.server.request("GET", target, token=token)
+                    self.assertEqual(answer.status, status, answer.body)
+                    self.assertEqual(answer.headers.get("WWW-Authenticate"), "Bearer" if status == 401 else None)
+        for target in ("/healthz", "/readyz"):
+            self.assertEqual(self.server.request("GET", target, token=None).status, 200)
+        self.assertEqual(self.server.request("GET", "/v2/dlq", token="metrics-secret").status, 401)
+        self.assertIn('"metrics_token"', self.server.output())
+        self.assertNotIn("metrics-secret", self.server.output())
+
+    def test_a_token_in_the_query_can_be_refused(self):
+        for method, target in (("GET", "/v2/dlq"), ("POST", "/v2/publish/" + self.receiver.url("/query"))):
+            answer = self.server.request(method, f"{target}?qstash_token={self.server.token}", token=None)
+            self.assertIn("Authorization: Bearer", self.refused(answer, 401))
+        self.assertEqual(self.server.request("GET", "/v2/dlq").status, 200)
+        self.assertEqual(self.receiver.at("/query"), [])
+
+
 class Browsers(Case):
     """There are no pages, and browsers are told so."""
 

@@ -45,7 +45,9 @@ std::vector<core::Header> headers(const Exchange& exchange, const Topic& topic,
 Result<core::Publish> to_subscriber(const Exchange& exchange, const Topic& topic,
                                     const Subscription& subscription, HttpMessage kind,
                                     std::string_view message_id, std::string body) {
-  Result<std::string> host = exchange.services.options.check_destination(subscription.endpoint);
+  // A subscription that was allowed when it was made still gets its copy: if the settings have
+  // changed since, that copy fails at its attempts and can be seen, instead of vanishing.
+  Result<std::string> host = exchange.services.options.gate_of(subscription.endpoint);
   if (!host) {
     return std::unexpected(std::move(host.error()));
   }

@@ -9,7 +9,7 @@ namespace hk::api::sns {
 
 enum class HttpMessage : std::uint8_t { confirmation, notification, raw_notification };
 
-/// invalid_argument: we do not deliver to that address.
+/// invalid_argument: its endpoint is no URL.
 Result<core::Publish> to_subscriber(const Exchange& exchange, const Topic& topic,
                                     const Subscription& subscription, HttpMessage kind,
                                     std::string_view message_id, std::string body);

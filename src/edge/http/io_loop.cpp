@@ -9,13 +9,13 @@ namespace {
 constexpr std::chrono::milliseconds wheel_tick{50};
 }
 
-IoLoop::IoLoop(std::size_t index, bool tls)
+IoLoop::IoLoop(std::size_t index, Hsts hsts)
     : index_(index),
       guard_(boost::asio::make_work_guard(context_)),
       timer_(context_),
       probe_(context_, counters_.requests_total),
       wheel_(Clock::now(), wheel_tick),
-      common_(tls) {}
+      common_(hsts) {}
 
 IoLoop::~IoLoop() { stop(); }
 

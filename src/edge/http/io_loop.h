@@ -31,8 +31,7 @@ struct LoopCounters {
 
 class IoLoop final : public IoThread {
  public:
-  /// `tls`: its connections are.
-  IoLoop(std::size_t index, bool tls);
+  IoLoop(std::size_t index, Hsts hsts);
   ~IoLoop() override;
 
   void post(std::move_only_function<void()> work) override;

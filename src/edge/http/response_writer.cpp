@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cstdint>
+#include <utility>
 
 #include "edge/http/safe_header.h"
 
@@ -70,8 +71,16 @@ constexpr std::string_view constant_lines =
     "sandbox\r\n"
     "Cross-Origin-Resource-Policy: same-origin\r\n"
     "Referrer-Policy: no-referrer\r\n";
-/// Not for subdomains: what runs there is not ours to decide.
-constexpr std::string_view tls_lines = "Strict-Transport-Security: max-age=31536000\r\n";
+
+std::string_view hsts_line(Hsts hsts) {
+  switch (hsts) {
+    case Hsts::none: return "";
+    case Hsts::own_name: return "Strict-Transport-Security: max-age=31536000\r\n";
+    case Hsts::subdomains:
+      return "Strict-Transport-Security: max-age=31536000; includeSubDomains\r\n";
+  }
+  std::unreachable();
+}
 
 void append_field(std::string& out, std::string_view name, std::string_view value) {
   out.append(name).append(": ").append(value).append("\r\n");
@@ -93,7 +102,7 @@ std::string_view CommonHeaders::lines(std::time_t now) {
   if (now != second_) {
     second_ = now;
     lines_.assign(constant_lines);
-    if (tls_) lines_.append(tls_lines);
+    lines_.append(hsts_line(hsts_));
     lines_.append("Date: ");
     append_date(lines_, now);
     lines_.append("\r\n");

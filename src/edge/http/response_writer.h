@@ -2,6 +2,7 @@
 /// field passes safe_header(). Called on I/O threads.
 #pragma once
 
+#include <cstdint>
 #include <ctime>
 #include <string>
 #include <string_view>
@@ -10,17 +11,23 @@
 
 namespace hk::http {
 
+/// What Strict-Transport-Security says.
+enum class Hsts : std::uint8_t {
+  none,      ///< it is not sent: the connection is not TLS
+  own_name,  ///< not the subdomains: what runs there is not ours to decide
+  subdomains,
+};
+
 /// The header lines that every response carries, formatted once per second.
 class CommonHeaders {
  public:
-  /// `tls`: they travel over TLS.
-  explicit CommonHeaders(bool tls) : tls_(tls) {}
+  explicit CommonHeaders(Hsts hsts) : hsts_(hsts) {}
 
   /// Server, Date and what browsers and caches must know of every answer, each with its line end.
   std::string_view lines(std::time_t now);
 
  private:
-  bool tls_;
+  Hsts hsts_;
   std::time_t second_ = -1;
   std::string lines_{};
 };

@@ -47,7 +47,10 @@ ServerImpl::ServerImpl(ServerOptions options)
     : options_(std::move(options)), core_(options_.limits) {
   const std::size_t threads = std::max<std::size_t>(1, options_.threads);
   const bool tls = options_.tls != nullptr;
-  for (std::size_t i = 0; i < threads; ++i) loops_.push_back(std::make_unique<IoLoop>(i, tls));
+  const Hsts over_tls = options_.hsts_subdomains ? Hsts::subdomains : Hsts::own_name;
+  for (std::size_t i = 0; i < threads; ++i) {
+    loops_.push_back(std::make_unique<IoLoop>(i, tls ? over_tls : Hsts::none));
+  }
   if (tls) core_.tls = std::make_unique<TlsKeeper>(*options_.tls);
   core_.write_refusal = options_.write_refusal;
 }

@@ -57,6 +57,7 @@ struct ServerOptions {
   std::size_t threads = 1;
   ServerLimits limits{};
   std::unique_ptr<TlsFiles> tls{};  ///< null: plain HTTP
+  bool hsts_subdomains = false;     ///< Strict-Transport-Security speaks for them, too
   RefusalWriter write_refusal{};    ///< empty: {"error":"<reason>"}, as for what is not HTTP
 };
 

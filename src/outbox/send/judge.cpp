@@ -59,8 +59,8 @@ Outcome judge(observe::AttemptResult result, core::CompleteAttempt report) {
       outcome.reason_code = reason::broker_blocked;
       outcome.http_status = status_blocked;
       outcome.message = "not sent (" + report.attempt.error +
-                        "): rows go to public addresses, and to private or loopback ones only "
-                        "where the settings allow it";
+                        "): rows go only where the settings allow it, and without those to public "
+                        "addresses";
       break;
   }
   return outcome;

@@ -40,7 +40,13 @@ Result<delivery::Url> open_to_broker(delivery::EgressPolicy& egress, const std::
 Builder make_http(const Settings& settings, delivery::EgressPolicy& egress) {
   egress.allow_loopback = settings.allow_loopback_destinations;
   egress.allow_private = settings.allow_private_destinations;
+  egress.allow_http = settings.allow_http_destinations;
   egress.own_ports = settings.own_ports;
+  auto hosts = delivery::AllowedHosts::parse(settings.allowed_hosts);
+  if (!hosts) {
+    return wrong("OUTBOX_ALLOWED_HOSTS", hosts.error().message);
+  }
+  egress.hosts = *std::move(hosts);
   if (!settings.destination.empty()) {
     const auto url = delivery::parse_destination(settings.destination);
     if (!url) {
@@ -49,7 +55,8 @@ Builder make_http(const Settings& settings, delivery::EgressPolicy& egress) {
     if (const auto allowed = delivery::check_literal(*url, egress); !allowed) {
       return wrong("OUTBOX_DESTINATION",
                    allowed.error().message +
-                       " (OUTBOX_ALLOW_LOOPBACK_DESTINATIONS, OUTBOX_ALLOW_PRIVATE_DESTINATIONS)");
+                       " (OUTBOX_ALLOW_LOOPBACK_DESTINATIONS, OUTBOX_ALLOW_PRIVATE_DESTINATIONS, "
+                       "OUTBOX_ALLOW_HTTP_DESTINATIONS, OUTBOX_ALLOWED_HOSTS)");
     }
   }
   return std::make_unique<HttpBuilder>(settings.destination, settings.idempotency_header);
@@ -146,6 +153,7 @@ Result<std::unique_ptr<Sender>> make_sender(const Settings& settings,
   }
   options.user_agent = "Hikyaku-Outbox/0.1";
   options.extra_ca_file = settings.egress_ca_file;
+  options.allow_cbc = settings.allow_cbc_ciphers;
   options.response_bytes_kept = response_bytes_kept;
   options.response_header_bytes_kept = 0;
   options.in_flight_max = std::max<std::size_t>(settings.concurrency, 1);

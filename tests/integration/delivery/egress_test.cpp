@@ -186,8 +186,28 @@ TEST(Egress, HttpCanBeClosed) {
   options.egress.allow_http = false;
   World world(std::move(options));
 
-  EXPECT_EQ(world.deliver(receiver.url()).attempt.error, "blocked_by_policy");
+  EXPECT_EQ(world.deliver(receiver.url()).attempt.error,
+            "blocked_by_policy: this server delivers to https URLs only");
   EXPECT_EQ(receiver.connections(), 0);
+}
+
+TEST(Egress, AHostThatIsNotOfTheListIsNeitherLookedUpNorConnectedTo) {
+  Receiver receiver(answer_every_request);
+  const auto resolver = std::make_shared<ScriptedResolver>([] { return Addresses{here}; });
+  auto options = loopback_options();
+  options.egress.hosts = *AllowedHosts::parse("*.good.example");
+  options.resolver = resolver;
+  World world(std::move(options));
+  const std::string port = ":" + std::to_string(receiver.port()) + "/";
+
+  const auto refused = world.deliver("http://good.example" + port);
+  EXPECT_EQ(refused.attempt.error,
+            "blocked_by_policy: good.example is not one of the hosts that this server delivers to");
+  EXPECT_FALSE(refused.delivered || refused.give_up);
+  EXPECT_EQ(resolver->asked.load(), 0);
+  EXPECT_EQ(receiver.connections(), 0);
+
+  EXPECT_TRUE(world.deliver("http://a.good.example" + port).delivered);
 }
 
 }  // namespace

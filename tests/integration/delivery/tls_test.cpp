@@ -110,6 +110,28 @@ TEST(Tls, OnlyCiphersWithForwardSecrecyAreSpoken) {
   }
 }
 
+TEST(Tls, ReceiversWithoutAuthenticatedEncryptionCanBeRefused) {
+  const Identity authority = make_identity("", nullptr, 30, true);
+  const CaFile file(authority);
+  const Identity good = make_identity("IP:127.0.0.1", &authority, 30, false);
+  DispatcherOptions options = trusting(file);
+  options.allow_cbc = false;
+  World world(std::move(options));
+  const std::pair<const char*, bool> rows[] = {
+      {"ECDHE+AESGCM", true}, {"ECDHE+CHACHA20", true}, {"ECDHE+AES:!AESGCM:!AESCCM", false}};
+  for (const auto& [ciphers, spoken] : rows) {
+    SCOPED_TRACE(ciphers);
+    TlsReceiver receiver(good, TLS1_2_VERSION);
+    receiver.speak_only(ciphers);
+
+    const auto report = world.deliver(receiver.url());
+
+    EXPECT_EQ(report.delivered, spoken) << report.attempt.error;
+    EXPECT_EQ(report.attempt.error.starts_with("TLS: "), !spoken) << report.attempt.error;
+    EXPECT_EQ(receiver.requests(), spoken ? 1 : 0);
+  }
+}
+
 TEST(Tls, TheNameInTheCertificateMustBeTheOneInTheUrl) {
   const Identity authority = make_identity("", nullptr, 30, true);
   const CaFile file(authority);

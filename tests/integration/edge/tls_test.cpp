@@ -107,11 +107,12 @@ class Authority {
 
 class TlsServer {
  public:
-  explicit TlsServer(ServerLimits limits = {}) {
+  explicit TlsServer(ServerLimits limits = {}, bool hsts_subdomains = false) {
     authority_.issue(100);
     ServerOptions options;
     options.tls = std::make_unique<TlsFiles>(authority_.files());
     options.limits = limits;
+    options.hsts_subdomains = hsts_subdomains;
     server_.emplace(std::move(options));
   }
   Authority& authority() { return authority_; }
@@ -195,6 +196,15 @@ TEST(Tls, RequestsAreServedAndTheCertificateIsVerified) {
   EXPECT_EQ(posted->body.size(), (5U << 20U) + 12);
   ASSERT_TRUE(big) << big.error().message;
   EXPECT_EQ(big->body.size(), 32U << 20U);
+}
+
+TEST(Tls, BrowsersAreToldOfSubdomainsIfTheSettingSaysSo) {
+  TlsServer server({}, true);
+
+  const auto answer = server.get("/x");
+
+  ASSERT_TRUE(answer) << answer.error().message;
+  EXPECT_EQ(answer->header("Strict-Transport-Security"), "max-age=31536000; includeSubDomains");
 }
 
 TEST(Tls, AClientRefusesAnUnknownAuthorityAndAWrongName) {

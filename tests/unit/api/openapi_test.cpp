@@ -65,6 +65,10 @@ TEST_F(OpenApi, SaysWhoMayAndNamesEveryOperationOnce) {
     if (route.access == Access::admin) {
       EXPECT_TRUE(security.at(0).as_object().contains("adminToken"));
     }
+    if (route.access == Access::metrics) {
+      EXPECT_TRUE(security.at(0).as_object().empty());
+      EXPECT_TRUE(security.at(1).as_object().contains("metricsToken"));
+    }
   }
 }
 

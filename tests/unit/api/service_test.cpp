@@ -44,7 +44,7 @@ TEST_F(TheService, EveryRouteButTheOpenOnesNeedsAToken) {
     const http::Response without = call_as("", method, target);
     const http::Response with_wrong = call_as("wrong", method, target);
 
-    if (route.access == Access::open) {
+    if (route.access == Access::open || route.access == Access::metrics) {
       EXPECT_EQ(without.status, 200);
       continue;
     }
@@ -59,6 +59,46 @@ TEST_F(TheService, EveryRouteButTheOpenOnesNeedsAToken) {
 
 TEST_F(TheService, ATokenOfATenantOpensNoAdminRoute) {
   EXPECT_EQ(call("POST", "/api/v1/admin/backup").status, 401);
+}
+
+TEST_F(TheService, MetricsAndTheDescriptionOfTheApiCanBeClosed) {
+  options.metrics_token = Secret("watch");
+  options.admin_token = Secret("admin");
+  for (const std::string target : {"/metrics", "/api/openapi.json"}) {
+    SCOPED_TRACE(target);
+    for (const std::string token : {"", "wrong", "token-1", "watc", "watchx"}) {
+      const http::Response refused = call_as(token, "GET", target);
+      EXPECT_EQ(refused.status, 401) << token;
+      EXPECT_EQ(field(refused, "WWW-Authenticate"), "Bearer");
+      EXPECT_EQ(refused.content_type, "application/problem+json");
+    }
+    EXPECT_EQ(call_as("watch", "GET", target).status, 200);
+    EXPECT_EQ(call_as("admin", "GET", target).status, 200);
+  }
+  EXPECT_EQ(call_as("", "GET", "/healthz").status, 200);
+  EXPECT_EQ(call_as("watch", "GET", "/v2/keys").status, 401);
+  EXPECT_EQ(call_as("watch", "GET", "/api/v1/tenants").status, 401);
+}
+
+TEST_F(TheService, WithoutAnAdminTokenNoEmptyOneOpensTheMetrics) {
+  options.metrics_token = Secret("watch");
+  options.admin_token = Secret();
+  EXPECT_EQ(call_as("", "GET", "/metrics").status, 401);
+}
+
+TEST_F(TheService, ATokenInTheQueryCanBeRefused) {
+  options.allow_token_in_query = false;
+  options.admin_token = Secret("admin");
+  for (const std::string target : {"/v2/keys", "/v2/dlq?count=1"}) {
+    const std::string join = target.find('?') == std::string::npos ? "?" : "&";
+    const http::Response refused = call_as("", "GET", target + join + "qstash_token=token-1");
+    EXPECT_EQ(refused.status, 401);
+    EXPECT_NE(error_of(refused).find("Authorization: Bearer"), std::string::npos);
+    EXPECT_EQ(call("GET", target).status, 200);
+  }
+  EXPECT_EQ(call_as("", "POST", "/v2/publish/https://h?qstash_token=token-1").status, 401);
+  EXPECT_EQ(call_as("", "GET", "/api/v1/tenants?qstash_token=admin").status, 401);
+  EXPECT_TRUE(submitter.taken.empty());
 }
 
 TEST_F(TheService, TheBearerSchemeIsReadInAnyCaseAndTheQueryIsSecond) {

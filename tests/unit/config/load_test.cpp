@@ -267,6 +267,8 @@ TEST_F(Load, RefusesOptionsThatDoNotFitEachOther) {
       {"localhost", {{"listen", "localhost:80"}}, true},
       {"a certificate without key", {{"tls_cert", "c"}}, false},
       {"a key without certificate", {{"tls_key", "k"}}, false},
+      {"subdomains without TLS", {{"hsts_subdomains", ""}}, false},
+      {"subdomains with TLS", {{"hsts_subdomains", ""}, {"tls_cert", "c"}, {"tls_key", "k"}}, true},
       {"more retries than the most", {{"retries_default", "5"}, {"retries_max", "4"}}, false},
       {"a longer timeout than the longest",
        {{"timeout_default", "5s"}, {"timeout_max", "4s"}},

@@ -294,5 +294,30 @@ TEST(EgressGuard, TellsAPublisherWhatItCanSeeWithoutResolving) {
   }
 }
 
+TEST(EgressGuard, TellsAPublisherWhichSchemesAndHostsAreDeliveredTo) {
+  EgressPolicy policy{.allow_loopback = true};
+  const auto told = [&policy](std::string_view url) {
+    const auto allowed = check_literal(*parse_destination(url), policy);
+    return allowed ? std::string() : allowed.error().message;
+  };
+  EXPECT_EQ(told("http://example.com/"), "");
+
+  policy.allow_http = false;
+  policy.hosts = *AllowedHosts::parse("hooks.example, 127.0.0.1, 10.0.0.1");
+
+  EXPECT_EQ(told("http://hooks.example/"),
+            "invalid destination url: this server delivers to https URLs only");
+  EXPECT_EQ(told("https://example.com/"),
+            "invalid destination url: example.com is not one of the hosts that this server "
+            "delivers to");
+  EXPECT_EQ(told("https://127.0.0.2/"),
+            "invalid destination url: 127.0.0.2 is not one of the hosts that this server delivers "
+            "to");
+  EXPECT_EQ(told("https://hooks.example/"), "");
+  EXPECT_EQ(told("https://127.0.0.1/"), "");
+  // To be in the list opens nothing.
+  EXPECT_NE(told("https://10.0.0.1/").find("private or reserved address"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace hk::delivery

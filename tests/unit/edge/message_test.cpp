@@ -124,7 +124,7 @@ TEST(ResponseWriter, AStatusThatIsNotFinalBecomesA500) {
 }
 
 TEST(ResponseWriter, TheDateIsThatOfTheSecond) {
-  CommonHeaders common(false);
+  CommonHeaders common(Hsts::none);
   EXPECT_NE(common.lines(0).find("Date: Thu, 01 Jan 1970 00:00:00 GMT\r\n"),
             std::string_view::npos);
   EXPECT_NE(common.lines(784'111'777).find("Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n"),
@@ -157,8 +157,8 @@ TEST(ResponseWriter, WhatBrowsersAndCachesMustKnowIsTheServersOwn) {
       {"Strict-Transport-Security", "max-age=31536000"},
       {"X-Content-Type-Options", "nosniff"},
   };
-  CommonHeaders plain(false);
-  CommonHeaders over_tls(true);
+  CommonHeaders plain(Hsts::none);
+  CommonHeaders over_tls(Hsts::own_name);
   Response response;
   for (const auto& [name, value] : rows) {
     response.fields.push_back({std::string(name), "something else"});
@@ -174,6 +174,13 @@ TEST(ResponseWriter, WhatBrowsersAndCachesMustKnowIsTheServersOwn) {
               name == "Strict-Transport-Security");
   }
   EXPECT_EQ(answer.find("something else"), std::string::npos);
+}
+
+TEST(ResponseWriter, HstsSpeaksForSubdomainsIfToldTo) {
+  CommonHeaders common(Hsts::subdomains);
+  EXPECT_NE(common.lines(0).find(
+                "\r\nStrict-Transport-Security: max-age=31536000; includeSubDomains\r\n"),
+            std::string_view::npos);
 }
 
 }  // namespace hk::http

@@ -31,6 +31,17 @@ TEST(SendMakeSender, MakesTheAdapterThatTheSettingsName) {
   }
 }
 
+TEST(SendMakeSender, TheBrokerThatTheOperatorNamesNeedsNoLeave) {
+  const auto spans = observe::make_null_exporter();
+  for (const Adapter adapter : {Adapter::hikyaku, Adapter::sqs}) {
+    Settings settings = good_settings(adapter);
+    settings.allow_http_destinations = false;
+    settings.allowed_hosts = "hooks.example";
+    const auto made = make_sender(settings, *spans);
+    EXPECT_TRUE(made.has_value()) << made.error().message;
+  }
+}
+
 TEST(SendMakeSender, RefusesSettingsThatWouldAbortEveryRow) {
   struct Case {
     std::string_view name;
@@ -43,6 +54,20 @@ TEST(SendMakeSender, RefusesSettingsThatWouldAbortEveryRow) {
        "OUTBOX_DESTINATION"},
       {"a closed address", Adapter::http, [](Settings& s) { s.destination = "http://127.0.0.1/"; },
        "OUTBOX_ALLOW_LOOPBACK_DESTINATIONS"},
+      {"a scheme that is closed", Adapter::http,
+       [](Settings& s) {
+         s.destination = "http://example.com/";
+         s.allow_http_destinations = false;
+       },
+       "OUTBOX_ALLOW_HTTP_DESTINATIONS"},
+      {"a host that is not allowed", Adapter::http,
+       [](Settings& s) {
+         s.destination = "http://example.com/";
+         s.allowed_hosts = "hooks.example";
+       },
+       "OUTBOX_ALLOWED_HOSTS"},
+      {"a list that is none", Adapter::http, [](Settings& s) { s.allowed_hosts = "a b"; },
+       "OUTBOX_ALLOWED_HOSTS"},
       {"a header of the connection", Adapter::http,
        [](Settings& s) { s.idempotency_header = "Content-Length"; }, "Content-Length"},
       {"no header", Adapter::http, [](Settings& s) { s.idempotency_header = "a b"; }, "header"},
