@@ -9,7 +9,7 @@ void log_refused(const http::Request& request, const AuthAttempt& attempt,
                  std::string_view reason) {
   thread_local observe::LineLimit limit(observe::refused_lines_per_second);
   const auto left_out = limit.take(std::chrono::steady_clock::now());
-  if (!left_out && !observe::log_enabled(observe::Level::debug)) {
+  if (!left_out) {
     return;
   }
   observe::log(observe::Level::warn, "auth.refused",
@@ -18,7 +18,7 @@ void log_refused(const http::Request& request, const AuthAttempt& attempt,
                 {"reason", reason},
                 {"asked_for", attempt.asked_for},
                 {"access_key", attempt.access_key},
-                {"left_out", left_out.value_or(0)}});
+                {"left_out", *left_out}});
 }
 
 void log_accepted(const http::Request& request, const AuthAttempt& attempt,

@@ -14,8 +14,7 @@ struct AuthAttempt {
   std::string_view access_key{};  ///< the one that a signature names; "": none
 };
 
-/// `reason`: ours, not a text of the client. Bounded by a LineLimit of the thread, unless lines of
-/// the level debug are written.
+/// `reason`: ours, not a text of the client. Bounded by a LineLimit of the thread.
 void log_refused(const http::Request& request, const AuthAttempt& attempt, std::string_view reason);
 /// Only if lines of the level debug are written.
 void log_accepted(const http::Request& request, const AuthAttempt& attempt,

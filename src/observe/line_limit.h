@@ -1,11 +1,14 @@
 /// Bounds the lines of the log that somebody outside can cause: so many a second, so that whoever
-/// guesses or sends garbage cannot fill the disk. Of one thread; header only.
+/// guesses or sends garbage cannot fill the disk. Whoever has lines of the level debug written gets
+/// all of them. Of one thread; header only.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <optional>
 #include <utility>
+
+#include "observe/log.h"
 
 namespace hk::observe {
 
@@ -17,6 +20,9 @@ class LineLimit {
 
   /// nullopt: leave this one out. Else how many were left out since the last one that was not.
   std::optional<std::uint64_t> take(Time now) {
+    if (log_enabled(Level::debug)) {
+      return std::exchange(left_out_, 0);
+    }
     if (now - begin_ >= std::chrono::seconds(1)) {
       begin_ = now;
       lines_ = 0;

@@ -25,12 +25,12 @@ constexpr milliseconds linger_time{2'000};
 void log_refused(const std::string& peer, const Refusal& refusal) {
   thread_local observe::LineLimit limit(observe::refused_lines_per_second);
   const auto left_out = limit.take(std::chrono::steady_clock::now());
-  if (!left_out && !observe::log_enabled(observe::Level::debug)) return;
+  if (!left_out) return;
   observe::log(observe::Level::warn, "http.refused",
                {{"peer", peer},
                 {"status", refusal.status},
                 {"reason", refusal.reason},
-                {"left_out", left_out.value_or(0)}});
+                {"left_out", *left_out}});
 }
 
 }  // namespace

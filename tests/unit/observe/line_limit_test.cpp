@@ -20,5 +20,19 @@ TEST(LineLimit, LetsSoManyThroughInASecondAndTellsHowManyItLeftOut) {
   }
 }
 
+TEST(LineLimit, LeavesNothingOutIfLinesOfTheLevelDebugAreWritten) {
+  LineLimit limit(1);
+  const LineLimit::Time now{std::chrono::hours(1)};
+  EXPECT_EQ(limit.take(now), 0U);
+  EXPECT_EQ(limit.take(now), std::nullopt);
+  set_log_level(Level::debug);
+
+  EXPECT_EQ(limit.take(now), 1U);
+  EXPECT_EQ(limit.take(now), 0U);
+
+  set_log_level(Level::info);
+  EXPECT_EQ(limit.take(now), std::nullopt);
+}
+
 }  // namespace
 }  // namespace hk::observe
