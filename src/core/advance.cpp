@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/assert.h"
+#include "base/clock_lean.h"
 #include "base/sometimes.h"
 #include "core/machine.h"
 #include "core/message/callback.h"
@@ -18,11 +19,6 @@ HK_SOMETIMES_DECLARE(recovered_lease_of_receiver)
 
 namespace hk::core {
 namespace {
-
-/// Partition time runs up to a tenth faster than the sender's clock while it follows a wall clock
-/// that was set forward. Even then a lease does not end before the attempt does by itself: that
-/// would send the message a second time beside the first.
-Millis lease_for(Millis timeout) { return timeout + timeout / 10; }
 
 /// What a batch may name of what expires, so that commands do not wait for long behind a purge; a
 /// record is not cut in two.
@@ -76,7 +72,7 @@ void Machine::start_attempts() {
     HK_ASSERT(live->not_before <= now);
     live->fence = Fence{meta_.epoch, live->attempts + 1};
     live->started_at = now;
-    live->lease_until = now + lease_for(message->timeout) + limits_.lease_grace;
+    live->lease_until = now + outlasting(message->timeout) + limits_.lease_grace;
     leases_.insert({live->lease_until, live->seq});
     live->callbacks = callbacks_of(*message);
     // The window of a rate must be durable before the start it counts: a restart must not grant it

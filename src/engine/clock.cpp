@@ -4,11 +4,9 @@
 
 #include <algorithm>
 
-namespace hk::engine {
+#include "base/clock_lean.h"
 
-namespace {
-constexpr int slew_divisor = 10;
-}
+namespace hk::engine {
 
 ClockReadings read_system_clocks() {
   timespec boot{};
@@ -38,8 +36,8 @@ Moment SlewedClock::now() {
   // Whoever asks often sees small steps: rounded down each by itself they would never lean, rounded
   // up they would lean by half of what passed.
   const Millis leaning = rest_ + elapsed;
-  const Millis lean_max = leaning / slew_divisor;
-  rest_ = leaning % slew_divisor;
+  const Millis lean_max = leaning / clock_lean;
+  rest_ = leaning % clock_lean;
   const Millis behind = readings.wall - (time_ + elapsed);
   time_ += std::max(elapsed + std::clamp(behind, -lean_max, lean_max), Millis{0});
   last_ = readings;

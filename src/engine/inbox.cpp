@@ -6,6 +6,7 @@
 #include <utility>
 #include <variant>
 
+#include "core/limits.h"
 #include "engine/weight.h"
 
 namespace hk::engine {
@@ -14,8 +15,8 @@ namespace {
 
 /// Commands that a tenant may put into a batch before the next one's turn.
 constexpr std::size_t quantum = 16;
-/// A tenant may hold this many times what is left, as with attempts (core/limits.h).
-constexpr std::size_t share = 4;
+/// A tenant may hold this many times what is left, as with attempts.
+constexpr std::size_t share = core::Limits{}.share;
 constexpr core::TenantId nobody{0};
 
 }  // namespace

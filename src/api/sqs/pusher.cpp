@@ -5,6 +5,7 @@
 #include "api/sqs/queue_attributes.h"
 #include "api/text.h"
 #include "base/assert.h"
+#include "base/clock_lean.h"
 #include "observe/log.h"
 
 namespace hk::api::sqs {
@@ -101,8 +102,7 @@ void Pusher::fill(const Key& key, Subscription& subscription) {
   command.max = subscription.fifo
                     ? 1
                     : std::min(subscription.parallelism - subscription.in_flight, receive_max);
-  // The tenth: by so much partition time may run faster than the sender's clock.
-  command.visibility = subscription.timeout + subscription.timeout / 10 + lease_grace;
+  command.visibility = outlasting(subscription.timeout) + lease_grace;
   command.wait = receive_wait;
   subscription.receiver = batcher_.receive(
       std::move(command),
