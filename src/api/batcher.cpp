@@ -27,19 +27,20 @@ constexpr std::size_t batch_full = 16;
 }  // namespace
 
 Batcher::Batcher(engine::Submitter& submitter, http::IoThread& io, std::unique_ptr<Rng> rng,
-                 Millis overload_delay)
-    : submitter_(submitter), io_(io), rng_(std::move(rng)), shedding_(overload_delay) {
+                 Millis overload_delay, SyncTime sync_time)
+    : submitter_(submitter), io_(io), rng_(std::move(rng)), sync_time_(std::move(sync_time)) {
   if (overload_delay > Millis{0}) {
+    shedding_.emplace(overload_delay);
     io_.post([this] {
       io_.watch_lag([this](Shedding::Time now, Shedding::Duration lag) {
-        shedding_.on_lag(now, lag, submitter_.sync_time());
+        shedding_->on_lag(now, lag, sync_time_ ? sync_time_() : Shedding::Duration{0});
       });
     });
   }
 }
 
 void Batcher::submit(core::Command command, engine::Done done) {
-  if (is_new_work(command) && !shedding_.takes(engine::tenant_of(command))) {
+  if (shedding_ && is_new_work(command) && !shedding_->takes(engine::tenant_of(command))) {
     shed_.push_back(std::move(done));
     flush_later();
     return;
@@ -55,7 +56,9 @@ void Batcher::submit(core::Command command, engine::Done done) {
 void Batcher::hand_over() {
   const std::size_t offered = batch_.size();
   submitter_.submit(batch_);
-  shedding_.begun(std::chrono::steady_clock::now(), offered - batch_.size());
+  if (shedding_) {
+    shedding_->begun(std::chrono::steady_clock::now(), offered - batch_.size());
+  }
 }
 
 void Batcher::flush_later() {
@@ -80,7 +83,9 @@ void Batcher::flush() {
 
 void Batcher::deliver(std::vector<engine::Finished> finished) {
   io_.post([this, all = std::move(finished)]() mutable {
-    shedding_.answered(std::chrono::steady_clock::now(), all.size());
+    if (shedding_) {
+      shedding_->answered(std::chrono::steady_clock::now(), all.size());
+    }
     for (engine::Finished& one : all) {
       one.done(std::move(one.reply));
     }

@@ -4,9 +4,11 @@
 /// its I/O thread only; deliver() from any thread.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "api/shedding.h"
@@ -19,10 +21,14 @@ namespace hk::api {
 
 class Batcher final : public engine::Mailbox {
  public:
-  /// While requests wait longer than `overload_delay` for the thread, new work is refused; 0:
-  /// never.
+  /// What a sync of the store takes at the moment.
+  using SyncTime = std::function<std::chrono::nanoseconds()>;
+
+  /// While publishes take longer than `overload_delay` beyond two syncs (they wait for the thread,
+  /// and then for the engine), some of them are refused; 0: never. `sync_time` may be empty: no
+  /// time.
   Batcher(engine::Submitter& submitter, http::IoThread& io, std::unique_ptr<Rng> rng,
-          Millis overload_delay = Millis{0});
+          Millis overload_delay = Millis{0}, SyncTime sync_time = {});
 
   /// `done` is called on this thread with the reply, exactly once; `unavailable` if the engine's
   /// inbox had no room, or the thread sheds work (then nothing was done).
@@ -51,7 +57,8 @@ class Batcher final : public engine::Mailbox {
   engine::Submitter& submitter_;
   http::IoThread& io_;
   std::unique_ptr<Rng> rng_;
-  Shedding shedding_;
+  SyncTime sync_time_;
+  std::optional<Shedding> shedding_;  ///< none: everything is taken, and no clock is read
   std::vector<engine::Submission> batch_;
   std::vector<engine::Done> shed_;  ///< to be told so when the round ends
   bool scheduled_ = false;

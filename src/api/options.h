@@ -3,6 +3,7 @@
 /// block.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -28,7 +29,8 @@ struct Options {
   Millis timeout_max{7'200'000};
   std::optional<Millis> delay_max{};  ///< none: no limit of its own
 
-  Millis overload_delay{0};  ///< longer waits of requests make publishes be refused; 0: never
+  Millis overload_delay{0};  ///< publishes that take longer are refused in part; 0: never
+  std::function<std::chrono::nanoseconds()> sync_time{};  ///< of the store, now; empty: none
 
   std::size_t scanned_per_listing_max = 2'000;  ///< then the page ends with a cursor
   std::size_t listing_bytes_max = std::size_t{16} * 1024 * 1024;

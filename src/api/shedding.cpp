@@ -7,9 +7,6 @@
 namespace hk::api {
 
 bool Shedding::takes(core::TenantId tenant) {
-  if (delay_max_ == Duration{0}) {
-    return true;
-  }
   ++offered_;
   Tenant& own = tenants_[tenant];
   ++own.offered;
@@ -43,7 +40,7 @@ void Shedding::on_lag(Time now, Duration lag, Duration sync) {
   waited_ += static_cast<Duration::rep>(read) * lag;
   read_at_once_ = std::max(read_at_once_, read);
   offered_before_lag_ = offered_;
-  if (delay_max_ == Duration{0} || now - begun_at_ < window) {
+  if (now - begun_at_ < window) {
     return;
   }
   under_way_until(now);

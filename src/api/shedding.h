@@ -27,7 +27,6 @@ class Shedding {
   static constexpr std::chrono::milliseconds burst{300};   ///< what lasts longer is none
   static constexpr std::chrono::milliseconds calm{1000};   ///< what lasts longer is the end
 
-  /// 0: nothing is ever refused.
   explicit Shedding(Duration delay_max) : delay_max_(delay_max) {}
 
   /// Whether one more publish of this tenant is taken.

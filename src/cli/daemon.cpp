@@ -46,9 +46,6 @@ class Daemon::PushReports final : public engine::Submitter {
       daemon_.pusher_->attempt_ended(std::get<core::CompleteAttempt>(one.command));
     }
   }
-  [[nodiscard]] std::chrono::nanoseconds sync_time() const override {
-    return daemon_.engine_->sync_time();
-  }
   std::shared_ptr<core::Reader> durable_view() override { return daemon_.engine_->durable_view(); }
 
  private:
@@ -69,9 +66,6 @@ class Daemon::QueueWatch final : public engine::Submitter {
       }
     }
     daemon_.engine_->submit(batch);
-  }
-  [[nodiscard]] std::chrono::nanoseconds sync_time() const override {
-    return daemon_.engine_->sync_time();
   }
   std::shared_ptr<core::Reader> durable_view() override { return daemon_.engine_->durable_view(); }
 
@@ -211,6 +205,7 @@ void Daemon::make_service() {
   api.overload_delay = options_.overload_delay;
   api.global_parallelism = static_cast<std::uint32_t>(options_.global_parallelism);
   api.in_flight = [this] { return engine_->stats().in_flight; };
+  api.sync_time = [this] { return engine_->sync_time(); };
   api.refuse_publishes = [this] { return disk_.refuse(); };
   api.gate_of = [](std::string_view text) -> Result<std::string> {
     const auto parsed = delivery::parse_destination(text);

@@ -65,7 +65,8 @@ class Engine final : public Submitter {
   [[nodiscard]] Result<Moment> stored_time() const { return partition_.stored_time(); }
 
   void submit(std::vector<Submission>& batch) override;
-  [[nodiscard]] std::chrono::nanoseconds sync_time() const override {
+  /// What a sync of the store takes at the moment. Any thread.
+  [[nodiscard]] std::chrono::nanoseconds sync_time() const {
     return sync_time_.load(std::memory_order_relaxed);
   }
   std::shared_ptr<core::Reader> durable_view() override;

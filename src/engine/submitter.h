@@ -2,7 +2,6 @@
 /// comes back on the mailbox's thread, and only after everything the command decided is durable.
 #pragma once
 
-#include <chrono>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -47,9 +46,6 @@ class Submitter {
   /// left in `batch` (nothing of them was done: answer `unavailable` with Retry-After). Never
   /// blocks.
   virtual void submit(std::vector<Submission>& batch) = 0;
-
-  /// What a sync of the store takes at the moment.
-  [[nodiscard]] virtual std::chrono::nanoseconds sync_time() const = 0;
 
   /// A view of what is durable, for reads on any thread: contains every write already acknowledged.
   virtual std::shared_ptr<core::Reader> durable_view() = 0;

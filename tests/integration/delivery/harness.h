@@ -85,7 +85,6 @@ std::string ok_answer(std::string_view body = "");
 class FakeSubmitter final : public engine::Submitter {
  public:
   void submit(std::vector<engine::Submission>& batch) override;
-  [[nodiscard]] std::chrono::nanoseconds sync_time() const override { return {}; }
   std::shared_ptr<core::Reader> durable_view() override { return nullptr; }
 
   /// Waits until that many reports have come, or patience ends.

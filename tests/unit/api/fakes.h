@@ -191,7 +191,6 @@ class FakeSubmitter final : public engine::Submitter {
       mailbox->deliver(std::move(finished));
     }
   }
-  [[nodiscard]] std::chrono::nanoseconds sync_time() const override { return {}; }
   std::shared_ptr<core::Reader> durable_view() override { return reader; }
 };
 
