@@ -163,6 +163,7 @@ Config draw_config(Rng& rng) {
   config.marks = feature(800);
   config.clock_lean = chance(rng, 300) ? 100 : 0;
   config.pause_max = chance(rng, 200) ? config.timeout_max * 2 : Millis{0};
+  config.fail_read = chance(rng, 400) ? between(rng, 8, 16) : 0;
   return config;
 }
 

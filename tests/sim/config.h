@@ -81,6 +81,8 @@ struct Config {
   bool process_death_only = false;
   std::uint32_t fail_write = 0;
   std::uint32_t fail_sync = 0;
+  /// Not in permille: each life meets a read that fails within its first 2^n reads, n up to this.
+  std::uint32_t fail_read = 0;
   Millis disk_full_every{0};
   std::uint32_t late_outcomes = 0;
   Millis clock_step{0};          ///< of a clock that is set while the server is down

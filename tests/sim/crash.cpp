@@ -78,7 +78,12 @@ void Simulation::start_server() {
   }
   partition_ = std::make_unique<engine::Partition>(config_.limits, recording_, core_rng_, zones_,
                                                    config_.cache_bytes);
+  plan_failed_read();
   const auto stored = partition_->stored_time();
+  if (stopped_by_a_read(stored ? nullptr : &stored.error())) {
+    die("a read of the stored time failed", power_cut(500));
+    return;
+  }
   require(stored.has_value(), "readable", "the stored time");
   if (faults_ && chance(config_.crash_in_recovery / 2)) {
     store_.fail_next_write();
@@ -87,6 +92,10 @@ void Simulation::start_server() {
   recording_.dies_before_write = [this] { return dies_at(Point::epoch_unwritten); };
   const auto opened = partition_->open(partition_now());
   recording_.dies_before_write = {};
+  if (stopped_by_a_read(opened ? nullptr : &opened.error())) {
+    die("a read of a recovery failed", power_cut(500));
+    return;
+  }
   const std::vector<store::Write> writes = recording_.take();
   for (const store::Write& write : writes) {
     digest(write.key);
@@ -98,7 +107,7 @@ void Simulation::start_server() {
   trace_.add(heap_.now(), "recovered: batch, writes", before + 1, writes.size());
   model_.recover({before + 1, time, {}, &decoded});
   if (!opened) {
-    ++outcome_.store_faults;
+    count_failed_write(opened.error());
     die("the write of a recovery failed", power_cut(500));
     return;
   }
@@ -120,7 +129,7 @@ void Simulation::start_server() {
   }
   const auto synced = store_.sync();
   if (!synced) {
-    ++outcome_.store_faults;
+    ++outcome_.failed_syncs;
     die("the sync of a recovery failed", chance(500));
     return;
   }
@@ -131,6 +140,32 @@ void Simulation::start_server() {
     return;
   }
   pump();
+}
+
+/// Many while the server starts, the others at any later time: the smaller the number the likelier.
+void Simulation::plan_failed_read() {
+  const bool fails = faults_ && config_.fail_read > 0;
+  recording_.fail_read(fails ? 1 + rng_.below(1ULL << rng_.below(config_.fail_read)) : 0);
+}
+
+/// What the disk does not give out is neither absent nor damaged: whoever asked for it stops, and
+/// has written nothing of what it was about to decide.
+bool Simulation::stopped_by_a_read(const Error* error) {
+  if (!recording_.take_failed_read()) {
+    return false;
+  }
+  ++outcome_.failed_reads;
+  require(error != nullptr && recording_.take().empty(), "unread",
+          "the server went on after a read that failed");
+  require(error->kind != ErrorKind::corruption, "unread", "a read that failed is called damage");
+  return true;
+}
+
+void Simulation::count_failed_write(const Error& error) {
+  if (!store_.refusing()) {
+    return;  // the server died before it, as planned
+  }
+  ++(error.kind == ErrorKind::unavailable ? outcome_.full_disk : outcome_.failed_writes);
 }
 
 void Simulation::plan_faults() {

@@ -165,6 +165,45 @@ Decoded decode(std::span<const Write> batch) {
   return out;
 }
 
+class RecordingStore::FailingReader final : public store::Reader {
+ public:
+  FailingReader(RecordingStore& store, std::unique_ptr<store::Reader> below)
+      : store_(store), below_(std::move(below)) {}
+
+  Result<std::optional<std::string>> get(Table table, std::string_view key) override {
+    if (fails()) {
+      return unread();
+    }
+    return below_->get(table, key);
+  }
+  Result<std::vector<store::Entry>> scan(Table table, std::string_view from, std::string_view to,
+                                         std::size_t limit, bool reverse) override {
+    if (fails()) {
+      return unread();
+    }
+    return below_->scan(table, from, to, limit, reverse);
+  }
+
+ private:
+  bool fails() {
+    if (store_.reads_until_failure_ == 0 || --store_.reads_until_failure_ > 0) {
+      return false;
+    }
+    store_.read_failed_ = true;
+    return true;
+  }
+  static std::unexpected<Error> unread() {
+    return fail(ErrorKind::internal, "simulated: the disk did not give it out");
+  }
+
+  RecordingStore& store_;
+  const std::unique_ptr<store::Reader> below_;
+};
+
+std::unique_ptr<store::Reader> RecordingStore::snapshot() {
+  return std::make_unique<FailingReader>(*this, below_.snapshot());
+}
+
 Result<store::BatchSeq> RecordingStore::write(std::span<const store::Write> batch) {
   last_.assign(batch.begin(), batch.end());
   if (dies_before_write && dies_before_write()) {

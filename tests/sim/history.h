@@ -1,5 +1,6 @@
 /// What was written, as it was written: a store that passes everything on to the simulated one and
-/// keeps the last batch, and the batch decoded back into records for the model to judge.
+/// keeps the last batch, and the batch decoded back into records for the model to judge. Reads that
+/// fail are made here, so that the simulator's own scans of the store below never meet one.
 #pragma once
 
 #include <functional>
@@ -50,7 +51,7 @@ class RecordingStore final : public store::Store {
 
   Result<store::BatchSeq> write(std::span<const store::Write> batch) override;
   Result<store::BatchSeq> sync() override { return below_.sync(); }
-  std::unique_ptr<store::Reader> snapshot() override { return below_.snapshot(); }
+  std::unique_ptr<store::Reader> snapshot() override;
   [[nodiscard]] store::BatchSeq last_written() const override { return below_.last_written(); }
 
   /// What was given to write() since the last call.
@@ -58,9 +59,17 @@ class RecordingStore final : public store::Store {
   /// Asked before each write; true: the server dies there, and nothing of the batch is written.
   std::function<bool()> dies_before_write{};
 
+  /// Of the reads of the server the n-th from now on fails, once; 0: none does.
+  void fail_read(std::uint64_t nth) { reads_until_failure_ = nth; }
+  /// Has one failed since the last call?
+  bool take_failed_read() { return std::exchange(read_failed_, false); }
+
  private:
+  class FailingReader;
   store::SimStore& below_;
   std::vector<store::Write> last_;
+  std::uint64_t reads_until_failure_ = 0;
+  bool read_failed_ = false;
 };
 
 }  // namespace hk::sim

@@ -49,6 +49,7 @@ constexpr std::array all_knobs{
     knob<&Config::crash_in_recovery>("crash_in_recovery"),
     knob<&Config::fail_write>("fail_write"),
     knob<&Config::fail_sync>("fail_sync"),
+    knob<&Config::fail_read>("fail_read"),
     knob<&Config::disk_full_every>("disk_full_every"),
     knob<&Config::clock_step>("clock_step"),
     knob<&Config::clock_lean>("clock_lean"),

@@ -214,9 +214,9 @@ int run_matrix() {
   std::uint64_t crashes = 0;
   std::uint64_t scans = 0;
   const hk::sim::Settings asked = given.options.settings;
-  given.options.settings = {{"ops", 150},          {"crash_every", 0}, {"crash_at_release", 0},
-                            {"fail_write", 0},     {"fail_sync", 0},   {"crash_in_recovery", 0},
-                            {"disk_full_every", 0}};
+  given.options.settings = {{"ops", 150},           {"crash_every", 0}, {"crash_at_release", 0},
+                            {"fail_write", 0},      {"fail_sync", 0},   {"crash_in_recovery", 0},
+                            {"disk_full_every", 0}, {"fail_read", 0}};
   for (const auto& [name, value] : asked) {
     given.options.settings[name] = value;
   }
@@ -304,12 +304,12 @@ int main(int count, char** words) {
     if (!given.quiet) {
       std::printf(
           "seed %llu  steps %llu  virtual hours %.2f  acks %llu  attempts %llu  "
-          "crashes %llu  store faults %llu  digest %016llx\n",
+          "crashes %llu  disk faults %llu  digest %016llx\n",
           static_cast<unsigned long long>(seed), static_cast<unsigned long long>(outcome.steps),
           outcome.virtual_hours, static_cast<unsigned long long>(outcome.acks),
           static_cast<unsigned long long>(outcome.attempts),
           static_cast<unsigned long long>(outcome.crashes),
-          static_cast<unsigned long long>(outcome.store_faults),
+          static_cast<unsigned long long>(outcome.disk_faults()),
           static_cast<unsigned long long>(outcome.digest));
     }
     total.steps += outcome.steps;
@@ -317,7 +317,10 @@ int main(int count, char** words) {
     total.acks += outcome.acks;
     total.attempts += outcome.attempts;
     total.crashes += outcome.crashes;
-    total.store_faults += outcome.store_faults;
+    total.failed_reads += outcome.failed_reads;
+    total.failed_writes += outcome.failed_writes;
+    total.failed_syncs += outcome.failed_syncs;
+    total.full_disk += outcome.full_disk;
     total.scans += outcome.scans;
     total.virtual_hours += outcome.virtual_hours;
     total.digest = total.digest * 1'000'003 + outcome.digest;
@@ -328,15 +331,19 @@ int main(int count, char** words) {
   std::printf(
       "%llu seeds in %.1f CPU seconds (%.0f per minute): %llu steps, %llu batches, %.0f virtual "
       "hours "
-      "(%.0f per minute), %llu acks, %llu attempts, %llu crashes, %llu store faults, "
-      "%llu scans, digest %016llx\n",
+      "(%.0f per minute), %llu acks, %llu attempts, %llu crashes, %llu disk faults "
+      "(%llu reads, %llu writes, %llu syncs, %llu on a full disk), %llu scans, digest %016llx\n",
       static_cast<unsigned long long>(given.last - given.first + 1), seconds,
       static_cast<double>(given.last - given.first + 1) / minutes,
       static_cast<unsigned long long>(total.steps), static_cast<unsigned long long>(total.batches),
       total.virtual_hours, total.virtual_hours / minutes,
       static_cast<unsigned long long>(total.acks), static_cast<unsigned long long>(total.attempts),
       static_cast<unsigned long long>(total.crashes),
-      static_cast<unsigned long long>(total.store_faults),
+      static_cast<unsigned long long>(total.disk_faults()),
+      static_cast<unsigned long long>(total.failed_reads),
+      static_cast<unsigned long long>(total.failed_writes),
+      static_cast<unsigned long long>(total.failed_syncs),
+      static_cast<unsigned long long>(total.full_disk),
       static_cast<unsigned long long>(total.scans), static_cast<unsigned long long>(total.digest));
   if (given.expect_caught) {
     std::puts("the planted defect was not caught");

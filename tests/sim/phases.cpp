@@ -71,6 +71,7 @@ Outcome Simulation::run() {
 
   plan_clients();
   plan_faults();
+  plan_failed_read();
   plan_full_disk();
   plan_leaning();
   plan_pauses();
@@ -92,6 +93,7 @@ void Simulation::settle_everything() {
   faults_ = false;
   publishing_ = false;
   lean(0);
+  plan_failed_read();
   store_.set_disk_full(false);
   const Moment begin = heap_.now();
   run_until(begin + Millis{3'600'000}, [this] { return partition_ != nullptr; });

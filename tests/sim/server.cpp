@@ -73,6 +73,13 @@ void Simulation::run_batch() {
   recording_.dies_before_write = [this] { return dies_at(Point::batch_unwritten); };
   auto written = partition_->run(partition_now(), commands);
   recording_.dies_before_write = {};
+  if (stopped_by_a_read(written ? nullptr : &written.error())) {
+    for (Op& op : ops) {
+      unanswered(std::move(op));
+    }
+    die("a read failed", power_cut(500));
+    return;
+  }
   const std::vector<store::Write> writes = recording_.take();
   for (const store::Write& write : writes) {
     digest(write.key);
@@ -85,7 +92,7 @@ void Simulation::run_batch() {
   const std::vector<Expected> expected =
       model_.apply({writes.empty() ? before : before + 1, time, ops, &decoded});
   if (!written) {
-    ++outcome_.store_faults;
+    count_failed_write(written.error());
     for (Op& op : ops) {
       unanswered(std::move(op));
     }
@@ -180,7 +187,7 @@ void Simulation::finish_sync(std::uint64_t life) {
       sync_failed_ = !store_.sync().has_value();
     }
     if (sync_failed_) {
-      ++outcome_.store_faults;
+      ++outcome_.failed_syncs;
       die("a sync failed", chance(500));
       return;
     }

@@ -46,10 +46,18 @@ struct Outcome {
   std::uint64_t deliveries = 0;
   std::uint64_t attempts = 0;
   std::uint64_t crashes = 0;
-  std::uint64_t store_faults = 0;
+  // Faults of the disk that the server met.
+  std::uint64_t failed_reads = 0;
+  std::uint64_t failed_writes = 0;
+  std::uint64_t failed_syncs = 0;
+  std::uint64_t full_disk = 0;  ///< writes that were refused
   std::uint64_t scans = 0;
   std::uint64_t digest = 0;
   double virtual_hours = 0;
+
+  [[nodiscard]] std::uint64_t disk_faults() const {
+    return failed_reads + failed_writes + failed_syncs + full_disk;
+  }
 };
 
 class Simulation {
@@ -111,6 +119,9 @@ class Simulation {
   bool dies_at(Point point);
   bool power_cut(std::uint32_t permille);
   void start_server();
+  void plan_failed_read();
+  bool stopped_by_a_read(const Error* error);
+  void count_failed_write(const Error& error);
   void plan_full_disk();
   void plan_faults();
   void plan_leaning();
