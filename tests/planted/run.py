@@ -3,6 +3,7 @@
 
     python3 tests/planted/run.py [AREA | NAME...]      all of them, or some
     python3 tests/planted/run.py --check               only: does every patch still apply?
+    python3 tests/planted/run.py --shrink [NAME...]    the defects of tests/sim/planted: how small does their first failure get?
 
 Each tests/planted/AREA/NAME.patch says in its head what is wrong and which test sees it:
 
@@ -18,6 +19,8 @@ import argparse
 import glob
 import os
 import re
+import resource
+import statistics
 import subprocess
 import sys
 import time
@@ -26,6 +29,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 TREE = os.path.join(ROOT, "build", "planted")
 BUILD = os.path.join(TREE, "build", "release")
+SWITCHES = ["ack_before_sync", "effects_before_durable", "unsynced_batches_forgotten"]
 
 
 class Plant:
@@ -75,8 +79,8 @@ def target_of(kind, what):
     return {"sim": "hk_sim", "e2e": "hikyaku", "fuzz": "hk_fuzz_" + what}.get(kind, "hk_" + kind)
 
 
-def find(name):
-    for folder, _, names in os.walk(BUILD):
+def find(name, build=BUILD):
+    for folder, _, names in os.walk(build):
         if name in names and os.access(os.path.join(folder, name), os.X_OK):
             return os.path.join(folder, name)
     raise AssertionError(f"{name} was not built")
@@ -104,12 +108,46 @@ def run_test(kind, what):
     return done.returncode == 0, told.group(0).replace("\n", " ")[:150] if told else f"exit code {done.returncode}"
 
 
+def shrink(names, jobs):
+    """The first failure of each defect that the simulator must see, made smaller: how many decisions are left of it?"""
+    patched = [os.path.basename(path).removesuffix(".patch") for path in sorted(glob.glob(os.path.join(ROOT, "tests", "sim", "planted", "*.patch")))]
+    wanted = [name for name in SWITCHES + patched if not names or name in names]
+    if not wanted:
+        print("there is no such defect", file=sys.stderr)
+        return 2
+    folder = os.path.join(ROOT, "build", "release")
+    subprocess.run(["cmake", "--preset", "release", "-DHK_TESTS=ON"], cwd=ROOT, stdout=subprocess.DEVNULL, check=True)
+    programs = {name: "hk_sim" if name in SWITCHES else "hk_sim_" + name for name in wanted}
+    subprocess.run(["ninja", "-C", folder, "-j", str(jobs), *sorted(set(programs.values()))], stdout=subprocess.DEVNULL, check=True)
+    left, failed = {}, []
+    for name in wanted:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+        done = subprocess.run([find(programs[name], folder), "--seeds", "1..400", "--shrink", "--expect-caught",
+                               *(["--plant", name] if name in SWITCHES else [])], stdout=subprocess.PIPE, text=True)
+        seconds = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+        told = re.search(r"shrunk: (.*): (\d+) decisions of (\d+)\nreplay: (.*)", done.stdout)
+        if done.returncode != 0 or not told:
+            print(f"FAILED      {name}: {done.stdout.strip()[-300:]}", flush=True)
+            failed.append(name)
+            continue
+        left[name] = int(told[2])
+        print(f"{told[2]:>5} of {told[3]:>6}  {name} ({told[1]}; {seconds:.0f} s)  {told[4]}", flush=True)
+    if left:
+        worst = max(left, key=left.get)
+        print(f"{len(left)} of {len(wanted)} first failures shrunk: {statistics.median(left.values()):.0f} decisions in the median, "
+              f"{left[worst]} at most ({worst})")
+    return 1 if failed else 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("names", nargs="*")
     parser.add_argument("--check", action="store_true", help="only see whether each patch applies")
+    parser.add_argument("--shrink", action="store_true", help="shrink the first failure of each defect of the simulator")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     arguments = parser.parse_args()
+    if arguments.shrink:
+        return shrink(arguments.names, arguments.jobs)
     plants = [p for p in all_plants() if not arguments.names or {p.name, p.area, f"{p.area}/{p.name}"} & set(arguments.names)]
     if not plants:
         print("there is no such defect", file=sys.stderr)

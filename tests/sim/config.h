@@ -52,6 +52,7 @@ struct Config {
   std::uint32_t pull_moves = 0;     ///< of what is done with queues: tasks that move messages
   std::vector<HostConfig> hosts{};
 
+  std::uint32_t dice = 0;  ///< draws that are passed over: another run of the same configuration
   std::uint64_t ops = 400;
   Millis gap{100};  ///< between client operations, on average
   std::uint32_t burst = 0;

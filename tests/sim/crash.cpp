@@ -32,6 +32,7 @@ void Simulation::die(const char* why, bool power_cut) {
   }
   trace_.add(heap_.now(), why, life_, power_cut ? 1 : 0, store_.last_written());
   ++outcome_.crashes;
+  decided();
   ++life_;
   partition_.reset();
   std::vector<Op> waiting;
@@ -191,6 +192,7 @@ void Simulation::plan_leaning() {
     const auto most = static_cast<std::int64_t>(config_.clock_lean);
     const std::int64_t choices[] = {most, most, 0, -most};
     lean(choices[rng_.below(4)]);
+    decided();
     plan_leaning();
   });
 }
@@ -214,6 +216,7 @@ void Simulation::plan_pauses() {
       return;
     }
     trace_.add(heap_.now(), "the server stands still");
+    decided();
     busy_until_ = std::max(busy_until_, heap_.now() + up_to(config_.pause_max));
     plan_pauses();
   });
@@ -228,6 +231,7 @@ void Simulation::plan_full_disk() {
       return;
     }
     trace_.add(heap_.now(), "the disk is full");
+    decided();
     store_.set_disk_full(true);
     heap_.after(up_to(config_.gap * 30), [this] {
       trace_.add(heap_.now(), "the disk has room again");

@@ -80,6 +80,7 @@ constexpr std::array all_knobs{
     knob<&Config::bad_requests>("bad_requests"),
     knob<&Config::callbacks>("callbacks"),
     knob<&Config::retries_max>("retries_max"),
+    knob<&Config::dice>("dice"),
 };
 
 const Knob* find(const std::string& name) {

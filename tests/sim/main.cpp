@@ -42,7 +42,7 @@ int usage() {
       "  --plant          switch a known defect on\n"
       "  --expect-caught  succeed only if some seed fails\n"
       "  --set            part of the run smaller than the seed drew it\n"
-      "  --shrink         find the smallest such part of a seed that fails\n"
+      "  --shrink         find the smallest such part of the first seed that fails\n"
       "  --matrix         each seed once for every crash plan; fail if a point was never reached\n"
       "  --crash          one of these plans");
   return 2;
@@ -189,20 +189,26 @@ bool run_seed(std::uint64_t seed, Outcome& outcome, bool& under_way,
   return false;
 }
 
-/// Fails unless the seed fails, too, and the smaller run that is told does so again.
-int shrink_seed() {
+/// The first seed that fails. Fails unless there is one and the smaller run that is told fails
+/// again.
+int shrink_first() {
   Simulation::Options options = given.options;
-  options.seed = given.first;
-  const std::string invariant = hk::sim::broken_by(options);
-  if (invariant.empty()) {
-    std::printf("seed %llu does not fail\n", static_cast<unsigned long long>(options.seed));
-    return 1;
+  std::optional<hk::sim::Broken> broken;
+  for (options.seed = given.first; !(broken = hk::sim::broken_by(options)); ++options.seed) {
+    if (options.seed == given.last) {
+      std::puts("no seed fails");
+      return 1;
+    }
   }
-  const Simulation::Options smaller = hk::sim::shrink(options, invariant);
-  std::printf("shrunk: %s\n", invariant.c_str());
+  const std::uint64_t before = broken->decisions;
+  const Simulation::Options smaller = hk::sim::shrink(options, *broken);
+  std::printf("shrunk: %s: %llu decisions of %llu\n", broken->invariant.c_str(),
+              static_cast<unsigned long long>(broken->decisions),
+              static_cast<unsigned long long>(before));
   tell_command("replay", smaller.seed, smaller.settings, "--trace");
-  const bool again = hk::sim::broken_by(smaller) == invariant;
-  return given.expect_caught && again && !smaller.settings.empty() ? 0 : 1;
+  const auto again = hk::sim::broken_by(smaller);
+  const bool same = again && again->invariant == broken->invariant;
+  return given.expect_caught && same && !smaller.settings.empty() ? 0 : 1;
 }
 
 /// Each seed once for every crash plan, with no other faults. Fails if a point was never reached.
@@ -275,7 +281,7 @@ int main(int count, char** words) {
   }
   given = *parsed;
   if (given.shrink) {
-    return shrink_seed();
+    return shrink_first();
   }
   std::signal(SIGABRT, on_abort);
   if (given.matrix) {

@@ -33,6 +33,9 @@ Simulation::Simulation(const Options& options)
       config_(turned(draw_config(rng_), options.settings)),
       heap_(options.seed ^ 0x7157'b4ea'4ULL),
       model_(config_.limits) {
+  for (std::uint32_t i = 0; i < config_.dice; ++i) {
+    rng_.next();
+  }
   trace_.set_echo(options.trace);
 }
 
@@ -44,6 +47,12 @@ void Simulation::digest(std::string_view bytes) {
     hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
   }
   outcome_.digest = hash;
+}
+
+void Simulation::decided(std::uint64_t count) {
+  decisions_ += under_way_ && faults_ ? count : 0;
+  require(options_.decisions_max == 0 || decisions_ <= options_.decisions_max, "decisions",
+          "more than were asked for");
 }
 
 void Simulation::run_until(Moment end, const std::function<bool()>& done) {

@@ -35,6 +35,7 @@ void Simulation::send(const core::StartAttempt& start, const Pending& of) {
 }
 
 void Simulation::receive(const core::StartAttempt& start, const HostConfig& host) {
+  decided();
   const Millis timeout = start.message->timeout;
   const Millis quick = up_to(std::min(timeout, Millis{40}));
   const Millis lease = timeout + timeout / 10 + config_.limits.lease_grace;

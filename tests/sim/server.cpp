@@ -12,6 +12,9 @@ constexpr std::size_t unsynced_max = 2;
 
 void Simulation::submit(Op op) {
   op.number = next_op_++;
+  if (op.kind != Op::Kind::complete) {  // its receiver has decided
+    decided(std::max<std::size_t>(op.items.size(), 1));
+  }
   if (!partition_) {
     unanswered(std::move(op));
     return;

@@ -67,8 +67,9 @@ class Simulation {
     double hours = 0;  ///< at least this long; 0: as long as the seed says
     bool trace = false;
     Plants plants{};
-    Settings settings{};  ///< instead of what the seed drew
-    CrashPlan crash{};    ///< empty: crashes come by chance alone
+    Settings settings{};              ///< instead of what the seed drew
+    CrashPlan crash{};                ///< empty: crashes come by chance alone
+    std::uint64_t decisions_max = 0;  ///< a run that takes more is given up; 0: none is
   };
   explicit Simulation(const Options& options);
   ~Simulation();
@@ -79,6 +80,10 @@ class Simulation {
   /// Tenants are there and clients have begun: what fails before is the simulator's own fault.
   [[nodiscard]] bool under_way() const { return under_way_; }
   [[nodiscard]] const CrashProgress& crash_progress() const { return crash_progress_; }
+  /// What was drawn and then done so far: what clients and operators asked for, message by message,
+  /// what receivers answered or did not, deaths, faults of disk and clock. What follows of itself,
+  /// as the end of every run does, is none.
+  [[nodiscard]] std::uint64_t decisions() const { return decisions_; }
 
  private:
   /// A batch that is written and not yet released.
@@ -191,6 +196,7 @@ class Simulation {
         static_cast<std::int64_t>(rng_.below(static_cast<std::uint64_t>(most.count()) + 1))};
   }
   void digest(std::string_view bytes);
+  void decided(std::uint64_t count = 1);
 
   const Options options_;
   SeededRng rng_;
@@ -224,6 +230,7 @@ class Simulation {
   bool faults_ = true;
   bool publishing_ = true;
   std::uint64_t ops_made_ = 0;
+  std::uint64_t decisions_ = 0;
   std::uint64_t next_op_ = 1;
   std::vector<std::pair<core::MessageId, core::TenantId>> known_;
   std::map<core::Seq, core::MessageId> acked_;  ///< publishes that somebody was told of
