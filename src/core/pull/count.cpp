@@ -137,13 +137,15 @@ void Machine::write_delayed() {
 void Machine::recover_delayed(TenantId tenant) {
   for_each_document(batch_.reader(), tenant, Delayed::kind, [&](const Document& document) {
     const std::size_t slash = document.name.rfind('/');
+    const std::string queue = document.name.substr(0, slash);
     std::int64_t second = 0;
-    const char* const end = document.name.data() + document.name.size();
+    std::from_chars(document.name.data() + slash + 1, document.name.data() + document.name.size(),
+                    second);
     if (slash == std::string::npos || document.fields.size() != 1 ||
-        std::from_chars(document.name.data() + slash + 1, end, second).ptr != end) {
+        document.name != name_of(queue, second) || second >= Delayed::second_of(never)) {
       throw CorruptRecord("counts of delayed messages " + document.name);
     }
-    const QueueKey key{tenant, document.name.substr(0, slash)};
+    const QueueKey key{tenant, queue};
     if (!delayed_[key].read(second, document.fields.front().value)) {
       throw CorruptRecord("counts of delayed messages " + document.name);
     }
