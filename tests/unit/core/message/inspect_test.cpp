@@ -74,6 +74,78 @@ TEST(Inspect, NamesTheDestinationOfAQueuedMessageAlsoBeyondTheWindow) {
   }
 }
 
+TEST(Inspect, NamesLimitsAndSharesThatHoldAMessage) {
+  struct Row {
+    std::string_view gate;
+    Limits limits;
+    int running;          ///< attempts of the same tenant, each to a host of its own
+    std::string_view to;  ///< "http://0" is one of those
+  };
+  Limits tenant;
+  tenant.tenant_parallelism = 2;
+  tenant.share = 100;
+  Limits global;
+  global.global_parallelism = 2;
+  global.share = 100;
+  Limits shares;  // nobody may hold more than what is left
+  shares.share = 1;
+  shares.tenant_parallelism = 2;
+  Limits tenant_share;
+  tenant_share.share = 1;
+  tenant_share.global_parallelism = 4;
+  const Row rows[] = {{"tenant_parallelism", tenant, 2, "http://other"},
+                      {"global_parallelism", global, 2, "http://other"},
+                      {"destination_share", shares, 1, "http://0"},
+                      {"tenant_share", tenant_share, 2, "http://other"}};
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.gate);
+    Rig rig(row.limits);
+    for (int i = 0; i < row.running; ++i) {
+      const Ran ran = rig.run(Rig::publishing(message_to("http://" + std::to_string(i))));
+      ASSERT_EQ(ran.starts.size(), 1U);
+    }
+    const Ran ran = rig.run(Rig::publishing(message_to(std::string(row.to))));
+    ASSERT_TRUE(ran.starts.empty());
+
+    const auto inspected = rig.run(Inspect{tenant_one, ran.only<Published>().id}).only<Inspected>();
+
+    EXPECT_FALSE(inspected.running);
+    ASSERT_EQ(inspected.holds.size(), 1U);
+    EXPECT_EQ(inspected.holds[0].gate, row.gate);
+  }
+}
+
+TEST(Inspect, SaysWhenARetryIsDueAndAPeriodEnds) {
+  Rig rig;
+  const Ran ran = rig.run(Rig::publishing(message_to("http://a", {Millis{100}})));
+  rig.run(Rig::outcome(ran.starts.at(0), false));
+  rig.run(PinFlowKey{tenant_one, "f", {}, 1, Millis{5000}});
+  const Moment period = rig.now;
+  Message flowing = message_to("http://b");
+  flowing.flow_key = "f";
+  rig.publish(flowing);
+  const MessageId second = rig.publish(flowing);
+
+  const auto retried = rig.run(Inspect{tenant_one, ran.starts[0].id}).only<Inspected>();
+  const auto limited = rig.run(Inspect{tenant_one, second}).only<Inspected>();
+
+  ASSERT_TRUE(held_by(retried, "retry"));
+  EXPECT_EQ(retried.holds.at(0).opens_at, rig.now + Millis{100});
+  ASSERT_TRUE(held_by(limited, "flow_control_rate"));
+  EXPECT_EQ(limited.holds.at(0).opens_at, period + Millis{5000});
+}
+
+TEST(Inspect, OfWhatHasEndedNamesNothing) {
+  Rig rig;
+  const Ran ran = rig.run(Rig::publishing(message_to("http://a")));
+  rig.run(Rig::outcome(ran.starts.at(0), true));
+
+  const auto inspected = rig.run(Inspect{tenant_one, ran.starts[0].id}).only<Inspected>();
+
+  EXPECT_FALSE(inspected.running);
+  EXPECT_TRUE(inspected.holds.empty());
+}
+
 TEST(Inspect, OfAnotherTenantsMessageFindsNothing) {
   Rig rig;
   rig.run(UpsertTenant{.tenant = {.name = "two"}});
