@@ -63,7 +63,9 @@ struct Rules;
 struct Rule {
   std::string key{};
   std::vector<Condition> any_of{};
-  std::vector<Rules> nested{};  ///< one, instead of any_of: the rules of the object under the key
+  /// One, instead of any_of: the rules of the object under the key. Without an initializer, which
+  /// clang would look at while Rules is incomplete.
+  std::vector<Rules> nested;
 };
 struct Rules {
   std::vector<Rule> all_of{};
