@@ -129,7 +129,7 @@ void Batcher::hand_out(std::vector<core::HandOut> all) {
       waiting.done(std::move(one));
       continue;
     }
-    core::GiveBack back{waiting.tenant, waiting.queue, {}};
+    core::GiveBack back{waiting.tenant, waiting.queue, one.receiver, {}};
     for (const core::HandOut::One& message : one.messages) {
       back.receipts.push_back({message.message->id, message.receive});
     }

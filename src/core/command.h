@@ -182,10 +182,12 @@ struct ResolveHalted {
   Action action{};
   std::optional<std::string> body{};  ///< of a retry: in place of the one that it has
 };
-/// They never reached their receiver: visible again, and the receive does not count.
+/// They never reached their receiver: visible again, and the receive does not count. Unless another
+/// one has them by now, who asked again under the same attempt id and got the same receipts.
 struct GiveBack {
   TenantId tenant{};
   std::string queue{};
+  ReceiverId receiver{};
   std::vector<Receipt> receipts{};
 };
 

@@ -217,6 +217,7 @@ void Model::crashed(store::BatchSeq survivor) {
   told_gone_.clear();
   given_.clear();
   again_.clear();
+  holders_.clear();
   ++life_;
   while (!leases_.empty()) {
     update(leases_.begin()->second, [](ModelMessage& message) { message.leased = false; });

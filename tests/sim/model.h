@@ -401,8 +401,9 @@ class Model {
   std::set<core::ReceiverId> told_gone_;       ///< their queue was deleted in this batch
   std::map<Named, std::vector<Given>> given_;  ///< in the order in which it was given
   std::map<core::ReceiverId, Given> again_;    ///< who must get what it got before, in this batch
-  std::uint64_t life_ = 1;                     ///< of the process
-  Moment last_batch_{};                        ///< the time of the batch before
+  std::map<core::Seq, core::ReceiverId> holders_;  ///< who was given it last
+  std::uint64_t life_ = 1;                         ///< of the process
+  Moment last_batch_{};                            ///< the time of the batch before
 
   // Of the batch that is being judged.
   const Decoded* written_ = nullptr;

@@ -272,7 +272,7 @@ Expected Model::give_back(const Op& op) {
     all.parts.push_back(done());
     const ModelMessage* const message =
         find_pull_queue(key) == nullptr ? nullptr : held(key, receipt);
-    if (message == nullptr || message->due <= time_) {
+    if (message == nullptr || message->due <= time_ || holders_[receipt.id.seq] != op.receiver) {
       continue;
     }
     update(receipt.id.seq, [this](ModelMessage& one) {

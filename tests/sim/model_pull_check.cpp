@@ -78,6 +78,7 @@ void Model::check_hand_outs(std::span<const core::Effect> effects, Millis late_m
       require(again == hidden_until.end() || again->second <= time_, "one receiver at a time",
               describe(message) + " went to two at once");
       hidden_until[seq] = one.visible_at;
+      holders_[seq] = out->receiver;
       if (settings.fifo) {
         const auto lane = pull_lanes_.find(core::lane_of(content));
         for (const core::Seq earlier :

@@ -43,6 +43,7 @@ bool Model::hand_out_again(const Named& key, const core::PullSettings& settings,
   for (Given::One& one : given->messages) {
     one.lease_until = time_ + visibility;
     update(one.receipt.id.seq, [&](ModelMessage& message) { message.due = one.lease_until; });
+    holders_[one.receipt.id.seq] = op.receiver;
   }
   again_[op.receiver] = *given;
   return true;

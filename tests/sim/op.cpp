@@ -96,7 +96,7 @@ core::Command to_command(const Op& op) {
     case Op::Kind::stop_receiving: return core::StopReceiving{op.tenant, op.name, op.receiver};
     case Op::Kind::delete_received: return core::DeleteReceived{op.tenant, op.name, op.receipts};
     case Op::Kind::change_visibility: return to_change(op);
-    case Op::Kind::give_back: return core::GiveBack{op.tenant, op.name, op.receipts};
+    case Op::Kind::give_back: return core::GiveBack{op.tenant, op.name, op.receiver, op.receipts};
     case Op::Kind::start_move:
       return core::StartMoveTask{op.tenant, op.name, op.destination, op.rate.value_or(0)};
     case Op::Kind::cancel_move: return core::CancelMoveTask{op.tenant, op.name, op.move_number};

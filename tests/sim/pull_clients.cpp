@@ -255,6 +255,7 @@ void Simulation::hand_over(const core::HandOut& out, const Pending& of) {
   }
   if (receiver.hung_up) {
     all.kind = Op::Kind::give_back;
+    all.receiver = out.receiver;
   } else if (receiver.drains || !faults_ || chance(400)) {
     all.kind = Op::Kind::delete_received;
   } else {

@@ -5,6 +5,7 @@
 #include "core/machine.h"
 #include "core/pull/no_queue.h"
 
+HK_SOMETIMES_DECLARE(given_back_too_late)
 HK_SOMETIMES_DECLARE(received_deleted)
 HK_SOMETIMES_DECLARE(received_deleted_late)
 HK_SOMETIMES_DECLARE(received_deleted_by_older_receipt)
@@ -172,6 +173,10 @@ Reply Machine::decide(const GiveBack& command) {
       continue;
     }
     Live& live = *held->live;
+    if (live.receiver != command.receiver) {
+      HK_SOMETIMES(given_back_too_late);
+      continue;
+    }
     --live.attempts;
     if (live.attempts == 0) {
       live.first_received_at = Moment{};

@@ -37,6 +37,19 @@ TEST_F(ReceiveAgain, GivesTheSameWithTheSameReceiptsAndANewTime) {
   EXPECT_TRUE(rig.remove("q", "a1").has_value());
 }
 
+TEST_F(ReceiveAgain, IsNotTakenBackByTheAnswerThatWasLost) {
+  EXPECT_EQ(receive("once"), (Bodies{"a1", "a2"}));
+  const std::vector<Receipt> lost{rig.receipts["a1"], rig.receipts["a2"]};
+  EXPECT_EQ(receive("once"), (Bodies{"a1", "a2"}));
+
+  rig.run(GiveBack{tenant_one, "q", ReceiverId{1}, lost});
+
+  EXPECT_EQ(rig.count("q").in_flight, 2U);
+  EXPECT_EQ(receive("other"), (Bodies{"b1"}));
+  rig.run(GiveBack{tenant_one, "q", ReceiverId{2}, lost});
+  EXPECT_EQ(receive("other still"), (Bodies{"a1", "a2"}));
+}
+
 TEST_F(ReceiveAgain, GivesNothingThatWasPurgedMeanwhile) {
   EXPECT_EQ(receive("once"), (Bodies{"a1", "a2"}));
   Receive again = rig.asking("q", 2, 30 * second);

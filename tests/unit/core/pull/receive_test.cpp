@@ -73,7 +73,7 @@ TEST(Pull, WhatNeverArrivedIsNotCounted) {
   rig.make("q");
   rig.send("q", "a");
   rig.receive("q");
-  rig.run(GiveBack{tenant_one, "q", {rig.receipts["a"]}});
+  rig.run(GiveBack{tenant_one, "q", ReceiverId{1}, {rig.receipts["a"]}});
 
   EXPECT_EQ(rig.receive("q"), (Bodies{"a"}));
   EXPECT_EQ(rig.last["a"].receive, 1U);
