@@ -68,8 +68,9 @@ void Machine::retime_queues() {
 bool Machine::retime(const Queue& queue, Retime& retime, std::size_t& budget) {
   return walk_index(retime.walk, queue, retime.up_to, budget,
                     [&](const LaneKey& lane, const LaneEntry& entry) {
-                      // A message that is pulled has a state once it is final.
-                      if (!batch_.state(entry.place.seq)) {
+                      // A message that is pulled has a state once it is final. What is about to be
+                      // swept is not counted as delayed any more.
+                      if (entry.place.seq > queue.sweep_up_to && !batch_.state(entry.place.seq)) {
                         retime_one(queue, lane, entry);
                       }
                     });

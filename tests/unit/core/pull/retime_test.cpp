@@ -123,6 +123,25 @@ TEST(Retime, ALongerDelayHoldsWhoWaitsAndNobodyElse) {
   EXPECT_EQ(rig.receive("q", 1), (Bodies{"1"}));
 }
 
+TEST(Retime, PassesByWhatIsBeingPurged) {
+  PullRig rig(narrow());
+  for (const char* queue : {"first", "q"}) {
+    rig.make(queue, {.fifo = true, .delay = 600 * second});
+    for (const char* body : {"a", "b", "c", "d", "e"}) {
+      rig.send(queue, body, "g");
+    }
+  }
+  change(rig, "q", [](PullSettings& settings) { settings.delay = 300 * second; });
+  // The other one is swept first: meanwhile all of this one is met by the walk.
+  rig.run(PurgeQueue{tenant_one, "first"}, PurgeQueue{tenant_one, "q"});
+  settle(rig);
+  rig.send("q", "later", "g");
+
+  const QueueCounted left = rig.count("q");
+  EXPECT_EQ(left.delayed, 1U);
+  EXPECT_EQ(left.visible + left.in_flight, 0U);
+}
+
 TEST(Retime, TheDelayOfAStandardQueueConcernsLaterMessagesOnly) {
   PullRig rig;
   rig.make("q", {.delay = 900 * second});
