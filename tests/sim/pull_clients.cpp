@@ -194,6 +194,15 @@ void Simulation::ask(const Named& queue, const std::string& attempt_id) {
     op.wait = chance(300) ? Millis{0} : up_to(Millis{20'000});
   }
   op.attempt_id = attempt_id.empty() ? draw_attempt_id() : attempt_id;
+  // What it has under this id is hidden anew, perhaps for less time, and perhaps the answer is
+  // lost.
+  if (!op.attempt_id.empty() && op.visibility != Millis{0}) {
+    for (auto& [key, held] : held_) {
+      if (held.attempt_id == op.attempt_id) {
+        held.until = std::min(held.until, partition_now() + op.visibility.value_or(Millis{0}));
+      }
+    }
+  }
   receivers_[receiver] = {.queue = queue, .attempt_id = op.attempt_id};
   if (chance(150)) {
     const Millis patience = up_to(op.wait.value_or(Millis{0}) + Millis{200});
