@@ -19,11 +19,12 @@ struct Gate {
   std::string_view opened_by;  ///< if no time is known
 };
 
-constexpr std::array<Gate, 16> gates = {{
+constexpr std::array<Gate, 18> gates = {{
     {"delay", "it was published for later", "that time"},
     {"retry", "its last attempt failed, and the next one is planned", "that time"},
     {"order", "messages of its queue or lane go before it", "those being done"},
     {"queue_paused", "its queue is paused", "resuming the queue"},
+    {"queue_deleted", "its queue was deleted or purged, and is being emptied", "that being done"},
     {"queue_parallelism", "its queue has as many messages under way as it may",
      "one of them ending, or a wider queue"},
     {"flow_control_paused", "its flow-control key is paused", "resuming the key"},
@@ -40,6 +41,8 @@ constexpr std::array<Gate, 16> gates = {{
      "one of them ending, or a higher tenant_parallelism"},
     {"global_parallelism", "the server has as many attempts under way as it may",
      "one of them ending, or a higher global_parallelism"},
+    {"callbacks", "a message before it in its queue is done, but its callbacks are not",
+     "the last of them being done"},
     {"waits_for_receiver", "it can be received, and nobody has asked for it", "a receiver"},
     {"in_flight", "a receiver has it", "that time, or its receiver"},
     {"halted", "it has been received as often as its queue allows, and its group has stopped at it",
