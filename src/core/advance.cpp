@@ -131,9 +131,13 @@ void Machine::refill_lanes() {
 /// be.
 void Machine::read_lane(Lane& lane) {
   const std::size_t limit = scheduler_.window_size();
-  const LanePlace after = lane.cursor;
-  const auto entries = batch_.reader().lane_entries(lane.key, after, limit);
-  LanePlace cursor = after;
+  const auto entries = batch_.reader().lane_entries(lane.key, lane.cursor, limit);
+  fill_lane(lane, entries, entries.size() == limit);
+}
+
+/// With what follows its cursor in the index. `more`: there may be more than these.
+void Machine::fill_lane(Lane& lane, const std::vector<LaneEntry>& entries, bool more) {
+  LanePlace cursor = lane.cursor;
   std::vector<Live*> to_cancel;
   for (const LaneEntry& entry : entries) {
     cursor = entry.place;
@@ -148,7 +152,7 @@ void Machine::read_lane(Lane& lane) {
       to_cancel.push_back(live);
     }
   }
-  scheduler_.refilled(lane, entries.size() == limit, cursor, batch_.now());
+  scheduler_.refilled(lane, more, cursor, batch_.now());
 
   // Cancelled while an attempt ran that a crash cut short: nobody will report, so it ends here.
   for (Live* live : to_cancel) {

@@ -24,7 +24,8 @@ std::shared_ptr<const Message> Batch::message(Seq seq) {
 
 std::optional<MessageState> Batch::state(Seq seq) {
   if (const auto found = states_.find(seq); found != states_.end()) {
-    return found->second;
+    const std::optional<std::size_t>& put = found->second;
+    return put ? std::optional(std::get<PutState>(mutations_[*put]).state) : std::nullopt;
   }
   return reader_->state(seq);
 }
@@ -63,7 +64,7 @@ void Batch::put_message(std::shared_ptr<const Message> message) {
 }
 
 void Batch::put_state(Seq seq, MessageState state) {
-  states_[seq] = state;
+  states_[seq] = mutations_.size();
   mutations_.emplace_back(PutState{seq, std::move(state)});
 }
 

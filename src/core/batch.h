@@ -80,7 +80,8 @@ class Batch {
   std::map<Moment, PutExpiry> expiries_;
   // Only these are read back within a batch.
   std::unordered_map<Seq, std::shared_ptr<const Message>> messages_;
-  std::unordered_map<Seq, std::optional<MessageState>> states_;
+  /// Which of the mutations puts it; none: it was purged.
+  std::unordered_map<Seq, std::optional<std::size_t>> states_;
   std::map<std::pair<TenantId, std::string>, std::optional<Dedup>> dedups_;
   std::map<DeadLetterKey, bool> dead_letters_;
   std::map<std::pair<TenantId, std::string>, std::optional<Schedule>> schedules_;

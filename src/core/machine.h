@@ -175,7 +175,7 @@ class Machine {
   bool hand_out_to(const Queue& queue, PullQueue& pull, const Waiter& waiter);
   void answer_late();
   void end_waiters(const Queue& queue);
-  bool must_not_be_handed_out(const Queue& queue, Live& live);
+  bool must_not_be_handed_out(const Queue& queue, Live& live, const Message& message);
   void lease_to(Live& live, const Waiter& waiter, Millis visibility);
   void hide_until(Live& live, Moment until);
   void become_visible(Live& live);
@@ -251,10 +251,14 @@ class Machine {
   std::size_t run_schedule(const ScheduleDue& due);
   Reply publish_run(Schedule schedule);
 
+  // recover.cpp
+  void recover_lanes(Reader& reader);
+
   // advance.cpp
   void expire_leases();
   void refill_lanes();
   void read_lane(Lane& lane);
+  void fill_lane(Lane& lane, const std::vector<LaneEntry>& entries, bool more);
   Live* remember(Lane& lane, const LaneEntry& entry);
   void index_young();
   void purge_expired();

@@ -20,6 +20,11 @@ struct CorruptRecord : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+struct LaneRow {
+  LaneKey lane{};
+  LaneEntry entry{};
+};
+
 class Reader {
  public:
   Reader() = default;
@@ -36,8 +41,14 @@ class Reader {
   /// Entries of the lane with place > after, in order.
   virtual std::vector<LaneEntry> lane_entries(const LaneKey& lane, std::optional<LanePlace> after,
                                               std::size_t limit) = 0;
+  /// Entries of all lanes whose key is > after, lane by lane, in order.
+  virtual std::vector<LaneRow> lane_rows(const std::optional<LaneKey>& after,
+                                         std::size_t limit) = 0;
   /// The first lane that has entries and whose key is > after.
-  virtual std::optional<LaneKey> next_lane(const std::optional<LaneKey>& after) = 0;
+  std::optional<LaneKey> next_lane(const std::optional<LaneKey>& after) {
+    auto first = lane_rows(after, 1);
+    return first.empty() ? std::nullopt : std::optional(std::move(first.front().lane));
+  }
   /// Messages with seq > after, in order of acceptance.
   virtual std::vector<std::shared_ptr<const Message>> messages_after(Seq after,
                                                                      std::size_t limit) = 0;

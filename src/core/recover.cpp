@@ -11,7 +11,8 @@ namespace hk::core {
 
 namespace {
 constexpr std::size_t messages_per_read = 512;
-}
+constexpr std::size_t rows_per_read = 512;
+}  // namespace
 
 void Machine::recover(Reader& reader, Moment now) {
   HK_ASSERT(meta_.epoch == 0);
@@ -63,18 +64,8 @@ void Machine::recover(Reader& reader, Moment now) {
     check_flow_key_later({flow.tenant, flow.key});
   }
 
-  // Lanes first, so that the young ones below are placed against windows that are filled. All are
-  // there before one is read, because windows share what may be in memory.
-  std::vector<Lane*> lanes;
-  std::optional<LaneKey> last;
-  while (auto key = reader.next_lane(last)) {
-    HK_SOMETIMES(recovered_lane);
-    lanes.push_back(&lane_for(*key));
-    last = std::move(key);
-  }
-  for (Lane* lane : lanes) {
-    read_lane(*lane);
-  }
+  recover_lanes(
+      reader);  // first, so that the young ones are placed against windows that are filled
 
   // Messages accepted shortly before the end have no index entry yet: they get one now.
   Seq at = meta_.indexed_up_to;
@@ -124,6 +115,43 @@ void Machine::recover(Reader& reader, Moment now) {
   next_event_purge_ = meta_.time;
   for (const ScheduleDue& first : reader.next_schedules(1)) {
     next_schedule_at_ = first.at;
+  }
+}
+
+/// Many short lanes are read together. All are there before one is filled, because windows share
+/// what may be in memory.
+void Machine::recover_lanes(Reader& reader) {
+  std::optional<LaneKey> last;
+  for (auto rows = reader.lane_rows(last, rows_per_read); !rows.empty();
+       rows = reader.lane_rows(last, rows_per_read)) {
+    for (LaneRow& row : rows) {
+      if (!last || *last != row.lane) {
+        HK_SOMETIMES(recovered_lane);
+        lane_for(row.lane);
+        last = std::move(row.lane);
+      }
+    }
+  }
+  last.reset();
+  for (auto rows = reader.lane_rows(last, rows_per_read); !rows.empty();
+       rows = reader.lane_rows(last, rows_per_read)) {
+    const bool more_rows = rows.size() == rows_per_read;
+    for (auto at = rows.begin(); at != rows.end();) {
+      last = at->lane;
+      Lane& lane = lane_for(*last);
+      const std::size_t limit = scheduler_.window_size();
+      std::vector<LaneEntry> entries;
+      for (; at != rows.end() && at->lane == *last; ++at) {
+        if (entries.size() < limit) {
+          entries.push_back(std::move(at->entry));
+        }
+      }
+      if (at == rows.end() && more_rows && entries.size() < limit) {
+        read_lane(lane);  // it goes on behind these rows
+      } else {
+        fill_lane(lane, entries, entries.size() == limit);
+      }
+    }
   }
 }
 

@@ -52,8 +52,9 @@ class Partition::BatchReader final : public core::Reader {
                                             std::size_t limit) override {
     return view().lane_entries(lane, after, limit);
   }
-  std::optional<core::LaneKey> next_lane(const std::optional<core::LaneKey>& after) override {
-    return view().next_lane(after);
+  std::vector<core::LaneRow> lane_rows(const std::optional<core::LaneKey>& after,
+                                       std::size_t limit) override {
+    return view().lane_rows(after, limit);
   }
   std::vector<std::shared_ptr<const core::Message>> messages_after(core::Seq after,
                                                                    std::size_t limit) override {

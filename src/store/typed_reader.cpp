@@ -165,14 +165,16 @@ std::vector<core::LaneEntry> TypedReader::lane_entries(const core::LaneKey& lane
   return out;
 }
 
-std::optional<core::LaneKey> TypedReader::next_lane(const std::optional<core::LaneKey>& after) {
+std::vector<core::LaneRow> TypedReader::lane_rows(const std::optional<core::LaneKey>& after,
+                                                  std::size_t limit) {
   const std::string from = after ? prefix_end(lane_prefix(*after)) : std::string();
-  const auto entries = scan(Table::lane, from, "", 1);
-  if (entries.empty()) {
-    return std::nullopt;
+  std::vector<core::LaneRow> out;
+  for (const Entry& entry : scan(Table::lane, from, "", limit)) {
+    auto [lane, place] = checked_key(parse_lane_entry_key(entry.key), Table::lane, entry.key);
+    out.push_back(
+        {std::move(lane), checked(decode_lane_entry(place, entry.value), Table::lane, entry.key)});
   }
-  const std::string& key = entries.front().key;
-  return checked_key(parse_lane_entry_key(key), Table::lane, key).first;
+  return out;
 }
 
 std::vector<std::shared_ptr<const core::Message>> TypedReader::messages_after(core::Seq after,

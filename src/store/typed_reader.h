@@ -30,7 +30,8 @@ class TypedReader final : public core::Reader {
   std::vector<core::LaneEntry> lane_entries(const core::LaneKey& lane,
                                             std::optional<core::LanePlace> after,
                                             std::size_t limit) override;
-  std::optional<core::LaneKey> next_lane(const std::optional<core::LaneKey>& after) override;
+  std::vector<core::LaneRow> lane_rows(const std::optional<core::LaneKey>& after,
+                                       std::size_t limit) override;
   std::vector<std::shared_ptr<const core::Message>> messages_after(core::Seq after,
                                                                    std::size_t limit) override;
   /// The highest seq that a stored message has, and no lower than Meta::indexed_up_to: a number is

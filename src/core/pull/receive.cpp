@@ -81,14 +81,14 @@ bool Machine::hand_out_to(const Queue& queue, PullQueue& pull, const Waiter& wai
     if (live == nullptr) {
       break;
     }
-    if (must_not_be_handed_out(queue, *live)) {
+    auto message = batch_.message(live->seq);
+    HK_ASSERT(message != nullptr && message->pull);
+    if (must_not_be_handed_out(queue, *live, *message)) {
       continue;
     }
     lease_to(*live, waiter, visibility);
-    const auto message = batch_.message(live->seq);
-    HK_ASSERT(message != nullptr && message->pull);
     live->nonce = message->id.nonce;
-    out.messages.push_back(handed_out(*live, message));
+    out.messages.push_back(handed_out(*live, std::move(message)));
     taken.push_back(live);
   }
   if (taken.empty()) {
@@ -138,10 +138,8 @@ void Machine::end_waiters(const Queue& queue) {
 
 /// True: it was too old, or has been received too often, and is gone from this queue or has stopped
 /// its group.
-bool Machine::must_not_be_handed_out(const Queue& queue, Live& live) {
-  const auto message = batch_.message(live.seq);
-  HK_ASSERT(message != nullptr && message->pull);
-  if (kept_until(queue, *message) <= batch_.now()) {
+bool Machine::must_not_be_handed_out(const Queue& queue, Live& live, const Message& message) {
+  if (kept_until(queue, message) <= batch_.now()) {
     HK_SOMETIMES(pulled_message_expired);
     finish_pulled(live, Status::canceled);
     return true;

@@ -68,13 +68,17 @@ class FakeReader final : public core::Reader {
     }
     return some;
   }
-  std::optional<core::LaneKey> next_lane(const std::optional<core::LaneKey>& after) override {
+  std::vector<core::LaneRow> lane_rows(const std::optional<core::LaneKey>& after,
+                                       std::size_t limit) override {
+    std::vector<core::LaneRow> some;
     for (const auto& [key, entries] : lanes) {
-      if (!entries.empty() && (!after || *after < key)) {
-        return key;
+      for (const core::LaneEntry& entry : entries) {
+        if (some.size() < limit && (!after || *after < key)) {
+          some.push_back({key, entry});
+        }
       }
     }
-    return {};
+    return some;
   }
   std::vector<std::shared_ptr<const core::Message>> messages_after(core::Seq after,
                                                                    std::size_t limit) override {

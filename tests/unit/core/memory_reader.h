@@ -72,9 +72,17 @@ class MemoryReader final : public Reader {
     }
     return out;
   }
-  std::optional<LaneKey> next_lane(const std::optional<LaneKey>& after) override {
-    const auto found = after ? lanes.upper_bound(*after) : lanes.begin();
-    return found == lanes.end() ? std::nullopt : std::optional(found->first);
+  std::vector<LaneRow> lane_rows(const std::optional<LaneKey>& after, std::size_t limit) override {
+    std::vector<LaneRow> out;
+    for (auto at = after ? lanes.upper_bound(*after) : lanes.begin(); at != lanes.end(); ++at) {
+      for (const auto& [place, entry] : at->second) {
+        if (out.size() == limit) {
+          return out;
+        }
+        out.push_back({at->first, entry});
+      }
+    }
+    return out;
   }
   std::vector<std::shared_ptr<const Message>> messages_after(Seq after,
                                                              std::size_t limit) override {

@@ -146,6 +146,13 @@ TEST_F(TypedReaderTest, LanesAreReadOneByOneAndInPieces) {
   }
   EXPECT_EQ(lanes, (std::vector<LaneKey>{first, longer, ordered, other}));
   EXPECT_EQ(r.next_lane(LaneKey{TenantId{1}, "p", "", "", ""}), ordered);
+
+  std::vector<LaneEntry> rows;
+  for (const core::LaneRow& row : r.lane_rows(first, 3)) {
+    EXPECT_EQ(row.lane, rows.empty() ? longer : ordered);
+    rows.push_back(row.entry);
+  }
+  EXPECT_EQ(seqs(rows), (Numbers{2, 3, 4}));
 }
 
 TEST_F(TypedReaderTest, MessagesComeInTheOrderOfAcceptance) {
