@@ -64,8 +64,7 @@ void Machine::recover(Reader& reader, Moment now) {
     check_flow_key_later({flow.tenant, flow.key});
   }
 
-  recover_lanes(
-      reader);  // first, so that the young ones are placed against windows that are filled
+  recover_lanes(reader);  // before the young ones, which are placed against filled windows
 
   // Messages accepted shortly before the end have no index entry yet: they get one now.
   Seq at = meta_.indexed_up_to;
