@@ -140,6 +140,7 @@ void Model::begin(const Step& step) {
   changed_dedups_.clear();
   changed_moves_.clear();
   last_moved_.clear();
+  resolved_in_doubt_.clear();
   changed_counts_.clear();
   changed_dead_letters_.clear();
   events_.clear();

@@ -96,6 +96,7 @@ struct ModelSchedule {
 
 /// What a reply must be.
 struct Expected {
+  static constexpr std::uint64_t unknown = ~std::uint64_t{0};
   enum class Kind : std::uint8_t {
     done,
     published,
@@ -420,6 +421,8 @@ class Model {
   /// Sources of tasks that failed: a message was taken out, and put back as if it had been
   /// received.
   std::set<Named> taken_in_vain_;
+  /// Groups that one of several operators of this batch has let go on: which of them is not known.
+  std::set<core::LaneKey> resolved_in_doubt_;
   std::set<core::TenantId> changed_counts_;
   std::map<core::DeadLetterKey, bool> changed_dead_letters_;
   std::multiset<std::tuple<core::TenantId, core::Seq, core::EventKind, std::uint32_t>> events_;

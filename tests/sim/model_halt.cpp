@@ -77,7 +77,9 @@ Expected Model::resolve_halted(const Op& op) {
     return refused(ErrorKind::not_found);
   }
   Expected none = refused(ErrorKind::not_found);
-  const auto lane = pull_lanes_.find({op.tenant, op.name, op.group, core::LaneKey::pulled, {}});
+  const core::LaneKey key{op.tenant, op.name, op.group, core::LaneKey::pulled, {}};
+  none.either = resolved_in_doubt_.contains(key);
+  const auto lane = pull_lanes_.find(key);
   if (lane == pull_lanes_.end()) {
     return none;
   }
@@ -90,6 +92,9 @@ Expected Model::resolve_halted(const Op& op) {
     if (!surely && !resolved_now(message, op)) {
       none.either = true;
       continue;
+    }
+    if (!surely) {
+      resolved_in_doubt_.insert(key);
     }
     if (op.action == Action::retry) {
       retry_halted(seq);

@@ -59,6 +59,7 @@ Expected Model::start_move(const Op& op) {
                       .started_at = time_,
                       .up_to = last_seq_};
   // What was visible the core counts roughly: never more than there is.
+  task.to_move = Expected::unknown;
   const auto stored = written_->move_tasks.find(document_of(task));
   // Of a queue that was deleted and made again in this batch it may be a later task by this number.
   if (stored != written_->move_tasks.end() && stored->second &&

@@ -24,6 +24,16 @@ bool same_halted(const core::HaltedListed& got, const Expected& expected) {
   return at == got.messages.end();
 }
 
+/// How many a task would move is not known of one whose queue is gone by the end of the batch.
+bool same_tasks(const std::vector<core::MoveTask>& got, std::vector<core::MoveTask> expected) {
+  for (std::size_t i = 0; i < std::min(got.size(), expected.size()); ++i) {
+    if (expected[i].to_move == Expected::unknown) {
+      expected[i].to_move = got[i].to_move;
+    }
+  }
+  return got == expected;
+}
+
 }  // namespace
 
 void Simulation::check_reply(const Op& op, const core::Reply& reply,
@@ -136,7 +146,7 @@ void Simulation::check_reply(const Op& op, const core::Reply& reply,
     }
     case Expected::Kind::moves_listed: {
       const auto* got = std::get_if<core::MoveTasksListed>(&*reply);
-      right = got != nullptr && got->tasks == expected.tasks;
+      right = got != nullptr && same_tasks(got->tasks, expected.tasks);
       break;
     }
     case Expected::Kind::halted_listed: {
