@@ -147,7 +147,7 @@ TEST_F(TypedReaderTest, LanesAreReadOneByOneAndInPieces) {
   EXPECT_EQ(lanes, (std::vector<LaneKey>{first, longer, ordered, other}));
   EXPECT_EQ(r.next_lane(LaneKey{TenantId{1}, "p", "", "", ""}), ordered);
 
-  std::vector<LaneEntry> rows;
+  std::vector<core::LaneEntry> rows;
   for (const core::LaneRow& row : r.lane_rows(first, 3)) {
     EXPECT_EQ(row.lane, rows.empty() ? longer : ordered);
     rows.push_back(row.entry);
