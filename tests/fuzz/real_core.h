@@ -52,7 +52,6 @@ class RealCore final : public engine::Submitter {
       run_effect_(std::move(effect));
     }
   }
-  [[nodiscard]] std::chrono::nanoseconds sync_time() const override { return {}; }
   std::shared_ptr<core::Reader> durable_view() override { return view_; }
 
   void run(core::Command command) {

@@ -159,13 +159,5 @@ TEST(Shedding, IsOverAfterACalmWhile) {
   EXPECT_EQ(clients.all_refused, before);
 }
 
-TEST(Shedding, IsOffWithADelayOfZero) {
-  Clients clients(milliseconds{0});
-  for (int i = 0; i < 100; ++i) {
-    clients.window(10'000, milliseconds{50}, milliseconds{50});
-  }
-  EXPECT_EQ(clients.all_refused, 0U);
-}
-
 }  // namespace
 }  // namespace hk::api
