@@ -100,7 +100,10 @@ describe("sqs-consumer", TOGETHER, () => {
     };
     const seen = await consuming(queue, options, (now) => waitFor(() => now.processed === 1, "the handler to end"));
     assert.equal(handled, 1);
-    assert.deepEqual(seen.errors, []);
+    // One heartbeat may be on its way when the message is deleted, and finds it gone.
+    const late = seen.errors.filter((error) => error.message.endsWith("the message is not there any more"));
+    assert.ok(late.length <= 1, late.map(String).join());
+    assert.deepEqual(seen.errors.filter((error) => !late.includes(error)), []);
     await gone(queue);
   });
 
