@@ -1,3 +1,5 @@
+#include <variant>
+
 #include "unit/core/rig.h"
 
 namespace hk::core::testing {

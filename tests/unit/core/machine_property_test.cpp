@@ -2,11 +2,13 @@
 /// program that goes wrong is shrunk and printed as the list of its steps.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
+#include <algorithm>
 
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <sstream>
+#include <variant>
 
 #include "unit/core/program.h"
 #include "unit/core/reference.h"

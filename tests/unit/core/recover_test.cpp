@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "unit/core/rig.h"
 
 namespace hk::core::testing {

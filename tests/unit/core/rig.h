@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/random.h"
@@ -23,6 +24,13 @@ struct Ran {
   std::vector<HandOut> handed_out{};
   std::vector<Mutation> mutations{};
 
+  // These and what is in rig.cpp are not inline: every test of the core includes this, and they are
+  // most of what a compiler would have to do for it.
+  Ran();
+  Ran(Ran&&) noexcept;
+  Ran& operator=(Ran&&) noexcept;
+  ~Ran();
+
   /// The only reply, which must be a T.
   template <class T>
   T only() const {
@@ -35,21 +43,15 @@ struct Ran {
     EXPECT_NE(got, nullptr);
     return got == nullptr ? T{} : *got;
   }
-  [[nodiscard]] std::vector<std::uint64_t> started() const {
-    std::vector<std::uint64_t> seqs;
-    for (const StartAttempt& start : starts) {
-      seqs.push_back(start.id.seq.value());
-    }
-    return seqs;
-  }
+  [[nodiscard]] std::vector<std::uint64_t> started() const;
 };
 
 class Rig {
  public:
-  explicit Rig(const Limits& given = {}) : limits(given) {
-    open();
-    run(UpsertTenant{.tenant = {.name = "one"}});
-  }
+  explicit Rig(const Limits& given = {});
+  Rig(const Rig&) = delete;
+  Rig& operator=(const Rig&) = delete;
+  ~Rig();
 
   /// The process dies and starts again: what was taken so far is stored.
   void restart() { open(); }
@@ -58,42 +60,18 @@ class Rig {
 
   template <class... Commands>
   Ran run(Commands... commands) {
-    Ran ran;
-    machine->begin(now, reader);
-    (ran.replies.push_back(machine->execute(Command{std::move(commands)})), ...);
-    machine->advance();
-    auto output = machine->take();
-    for (const Mutation& mutation : output.mutations) {
-      reader.apply(mutation);
-    }
-    for (Effect& effect : output.effects) {
-      if (auto* start = std::get_if<StartAttempt>(&effect)) {
-        ran.starts.push_back(std::move(*start));
-      } else if (auto* handed = std::get_if<HandOut>(&effect)) {
-        ran.handed_out.push_back(std::move(*handed));
-      }
-    }
-    ran.mutations = std::move(output.mutations);
-    return ran;
+    begin();
+    (execute(std::move(commands)), ...);
+    return end();
   }
 
   /// What run() gives for a publish of this.
-  MessageId publish(Message message) {
-    return run(publishing(std::move(message))).only<Published>().id;
-  }
+  MessageId publish(Message message);
 
-  static Publish publishing(Message message, Millis window = Millis{600'000}) {
-    return {.message = std::make_unique<Message>(std::move(message)), .dedup_window = window};
-  }
+  static Publish publishing(Message message, Millis window = Millis{600'000});
+  static CompleteAttempt outcome(const StartAttempt& start, bool delivered);
 
-  static CompleteAttempt outcome(const StartAttempt& start, bool delivered) {
-    return {.id = start.id,
-            .fence = start.fence,
-            .attempt = {.response_status = delivered ? 200 : 500},
-            .delivered = delivered};
-  }
-
-  [[nodiscard]] Counters counts() const { return machine->counters().at(tenant_one); }
+  [[nodiscard]] Counters counts() const;
 
   Limits limits;
   Moment now{moment_from_ms(1'000'000)};
@@ -103,34 +81,18 @@ class Rig {
   std::unique_ptr<Machine> machine;
 
  private:
-  void open() {
-    machine = std::make_unique<Machine>(limits, rng, zones);
-    machine->recover(reader, now);
-    for (const Mutation& mutation : machine->take().mutations) {
-      reader.apply(mutation);
-    }
-  }
+  void open();
+  void begin();
+  template <class One>
+  void execute(One command);
+  Ran end();
+
+  std::vector<Reply> replies_{};
 };
 
 /// A message to host `host`, tried again after the given waits.
-inline Message message_to(std::string host, std::vector<Millis> waits = {}) {
-  Message message;
-  message.tenant = tenant_one;
-  message.url = host + "/hook";
-  message.host = std::move(host);
-  message.body = "hello";
-  message.timeout = Millis{1000};
-  message.retry.retries_max = static_cast<std::uint32_t>(waits.size());
-  message.retry.delay = TableDelay{std::move(waits)};
-  return message;
-}
-
-inline Message queued(std::string queue, std::string group = {}, std::vector<Millis> waits = {}) {
-  Message message = message_to("http://a.example:80", std::move(waits));
-  message.queue = std::move(queue);
-  message.group = std::move(group);
-  return message;
-}
+Message message_to(std::string host, std::vector<Millis> waits = {});
+Message queued(std::string queue, std::string group = {}, std::vector<Millis> waits = {});
 
 inline std::vector<std::uint64_t> seqs(std::initializer_list<std::uint64_t> list) { return list; }
 

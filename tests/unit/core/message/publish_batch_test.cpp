@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <variant>
+
 #include "core/message/mark.h"
 #include "unit/core/rig.h"
 

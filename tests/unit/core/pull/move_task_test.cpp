@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "unit/core/pull/pull_rig.h"
 
 namespace hk::core::testing {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <variant>
 
 #include "unit/core/rig.h"
 

@@ -1,0 +1,136 @@
+#include "unit/core/rig.h"
+
+#include <variant>
+
+namespace hk::core::testing {
+
+Ran::Ran() = default;
+Ran::Ran(Ran&&) noexcept = default;
+Ran& Ran::operator=(Ran&&) noexcept = default;
+Ran::~Ran() = default;
+
+std::vector<std::uint64_t> Ran::started() const {
+  std::vector<std::uint64_t> seqs;
+  for (const StartAttempt& start : starts) {
+    seqs.push_back(start.id.seq.value());
+  }
+  return seqs;
+}
+
+Rig::Rig(const Limits& given) : limits(given) {
+  open();
+  run(UpsertTenant{.tenant = {.name = "one"}});
+}
+
+Rig::~Rig() = default;
+
+void Rig::open() {
+  machine = std::make_unique<Machine>(limits, rng, zones);
+  machine->recover(reader, now);
+  for (const Mutation& mutation : machine->take().mutations) {
+    reader.apply(mutation);
+  }
+}
+
+void Rig::begin() { machine->begin(now, reader); }
+
+template <class One>
+void Rig::execute(One command) {
+  replies_.push_back(machine->execute(Command{std::move(command)}));
+}
+template void Rig::execute(Command);
+template void Rig::execute(Publish);
+template void Rig::execute(PublishBatch);
+template void Rig::execute(CompleteAttempt);
+template void Rig::execute(CancelMessage);
+template void Rig::execute(RetryDeadLetter);
+template void Rig::execute(DeleteDeadLetterCommand);
+template void Rig::execute(UpsertQueue);
+template void Rig::execute(DeleteQueueCommand);
+template void Rig::execute(CreatePullQueue);
+template void Rig::execute(SetPullSettings);
+template void Rig::execute(PurgeQueue);
+template void Rig::execute(Receive);
+template void Rig::execute(StopReceiving);
+template void Rig::execute(DeleteReceived);
+template void Rig::execute(ChangeVisibility);
+template void Rig::execute(GiveBack);
+template void Rig::execute(CountQueue);
+template void Rig::execute(StartMoveTask);
+template void Rig::execute(CancelMoveTask);
+template void Rig::execute(ListMoveTasks);
+template void Rig::execute(ListHalted);
+template void Rig::execute(ResolveHalted);
+template void Rig::execute(PutDocumentCommand);
+template void Rig::execute(DeleteDocumentCommand);
+template void Rig::execute(UpsertEndpoints);
+template void Rig::execute(RemoveEndpoints);
+template void Rig::execute(SetGroupOptions);
+template void Rig::execute(DeleteUrlGroupCommand);
+template void Rig::execute(UpsertSchedule);
+template void Rig::execute(DeleteScheduleCommand);
+template void Rig::execute(SetSchedulePaused);
+template void Rig::execute(SetFlowKeyPaused);
+template void Rig::execute(PinFlowKey);
+template void Rig::execute(UnpinFlowKey);
+template void Rig::execute(ResetFlowRate);
+template void Rig::execute(InspectFlowKeys);
+template void Rig::execute(UpsertTenant);
+template void Rig::execute(Inspect);
+
+Ran Rig::end() {
+  machine->advance();
+  auto output = machine->take();
+  for (const Mutation& mutation : output.mutations) {
+    reader.apply(mutation);
+  }
+  Ran ran;
+  ran.replies = std::exchange(replies_, {});
+  for (Effect& effect : output.effects) {
+    if (auto* start = std::get_if<StartAttempt>(&effect)) {
+      ran.starts.push_back(std::move(*start));
+    } else if (auto* handed = std::get_if<HandOut>(&effect)) {
+      ran.handed_out.push_back(std::move(*handed));
+    }
+  }
+  ran.mutations = std::move(output.mutations);
+  return ran;
+}
+
+MessageId Rig::publish(Message message) {
+  return run(publishing(std::move(message))).only<Published>().id;
+}
+
+Publish Rig::publishing(Message message, Millis window) {
+  return {.message = std::make_unique<Message>(std::move(message)), .dedup_window = window};
+}
+
+CompleteAttempt Rig::outcome(const StartAttempt& start, bool delivered) {
+  return {.id = start.id,
+          .fence = start.fence,
+          .attempt = {.response_status = delivered ? 200 : 500},
+          .delivered = delivered};
+}
+
+Counters Rig::counts() const { return machine->counters().at(tenant_one); }
+
+Message message_to(std::string host, std::vector<Millis> waits) {
+  Message message;
+  message.tenant = tenant_one;
+  message.url = host + "/hook";
+  message.host = std::move(host);
+  message.body = "hello";
+  message.timeout = Millis{1000};
+  message.retry.retries_max = static_cast<std::uint32_t>(waits.size());
+  message.retry.delay = TableDelay{std::move(waits)};
+  return message;
+}
+
+Message queued(std::string queue, std::string group, std::vector<Millis> waits) {
+  Message message = message_to("http://a.example:80", std::move(waits));
+  message.queue = std::move(queue);
+  message.group = std::move(group);
+  return message;
+}
+
+}  // namespace hk::core::testing
