@@ -1,6 +1,7 @@
 // The text of a config file, as settings of the server and of a relay: they are loaded, or what is
 // told names what is wrong and repeats no secret.
 #include <string>
+#include <utility>
 
 #include "base/assert.h"
 #include "config/file.h"
@@ -30,10 +31,15 @@ bool names_a_file(std::string_view name) {
 void check_options(const std::map<std::string, config::FileEntry>& entries) {
   config::Flags flags;
   config::Flags secrets;
+  bool unknown = false;
   for (const auto& [name, entry] : entries) {
     const config::OptionRow* const row = config::find_option(name);
     if (row == nullptr || names_a_file(name)) {
-      (void)config::nearest_option(name.substr(0, 64));
+      // It is compared with every option there is: one of a text is enough, as for the server,
+      // which stops there.
+      if (!std::exchange(unknown, true)) {
+        (void)config::nearest_option(name.substr(0, 64));
+      }
       continue;
     }
     flags[name] = entry.value;
