@@ -17,7 +17,7 @@ namespace hk::delivery {
 
 struct PoolLimits {
   std::size_t idle_max = 2'048;
-  std::size_t idle_per_destination_max = 256;
+  std::size_t idle_per_destination_max = 512;  ///< as many as are under way to it at most
   std::chrono::milliseconds idle_age_max{60'000};
 };
 

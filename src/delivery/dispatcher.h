@@ -41,7 +41,7 @@ struct DispatcherOptions {
   std::size_t response_bytes_read = std::size_t{1024} * 1024;
   std::size_t in_flight_max = 8'192;  ///< further attempts wait their turn
   std::size_t idle_max = 2'048;
-  std::size_t idle_per_destination_max = 256;
+  std::size_t idle_per_destination_max = 512;  ///< as many as are under way to it at most
   std::chrono::milliseconds idle_age_max{60'000};
   std::chrono::milliseconds connect_timeout{10'000};  ///< to one address, TLS included
   std::chrono::milliseconds timeout_default{30'000};  ///< for a message without one
