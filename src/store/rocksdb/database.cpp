@@ -71,7 +71,7 @@ Result<std::unique_ptr<Database>> Database::open(const RocksDbOptions& options, 
   }
   const auto mark = std::make_shared<ManifestMark>(options.path);
   database->env_ = rocksdb::NewCompositeEnv(
-      make_marking_fs(make_ordered_log_fs(files, database->log_failed_), mark));
+      make_marking_fs(make_ordered_log_fs(files, options.path, database->log_failed_), mark));
   database->settings_ = make_settings(options, database->env_.get());
   Settings& settings = database->settings_;
   settings.db.info_log =

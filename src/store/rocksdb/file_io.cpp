@@ -146,4 +146,11 @@ Result<void> sync_directory(const std::string& path) {
   return {};
 }
 
+bool is_directly_in(const std::string& path, const std::string& directory) {
+  const auto folder = [](const std::string& one) {
+    return std::filesystem::path(one).lexically_normal().parent_path();
+  };
+  return folder(path) == folder(directory + "/.");
+}
+
 }  // namespace hk::store

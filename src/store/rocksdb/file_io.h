@@ -52,4 +52,7 @@ Result<void> write_whole_file(const std::string& directory, const std::string& n
                               std::string_view content);
 Result<void> sync_directory(const std::string& path);
 
+/// Whether a path, however it is spelled, is that of a file in this directory itself.
+bool is_directly_in(const std::string& path, const std::string& directory);
+
 }  // namespace hk::store

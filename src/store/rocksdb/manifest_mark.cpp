@@ -101,7 +101,8 @@ class MarkingFs final : public rocksdb::FileSystemWrapper {
                            std::unique_ptr<FSWritableFile>* result, IODebugContext* dbg) override {
     std::unique_ptr<FSWritableFile> file;
     IOStatus made = target()->NewWritableFile(name, options, &file, dbg);
-    if (made.ok() && number_of(base_name(name)) != 0) {
+    // A backup's copy has the same name.
+    if (made.ok() && number_of(base_name(name)) != 0 && is_directly_in(name, mark_->directory())) {
       file = std::make_unique<ManifestFile>(std::move(file), std::string(base_name(name)), mark_);
     }
     *result = std::move(file);

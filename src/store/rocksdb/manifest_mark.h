@@ -29,6 +29,7 @@ class ManifestMark {
   static Result<void> make(const std::string& directory);
 
   explicit ManifestMark(std::string directory) : directory_(std::move(directory)) {}
+  [[nodiscard]] const std::string& directory() const { return directory_; }
   /// The database is open, and what was synced last is its MANIFEST: marked now and at each sync.
   Result<void> begin();
   /// The first `bytes` of this MANIFEST are durable. One that was begun since is not marked before

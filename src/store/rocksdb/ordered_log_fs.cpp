@@ -4,6 +4,7 @@
 #include <string>
 
 #include "store/crash_point.h"
+#include "store/rocksdb/file_io.h"
 
 namespace hk::store {
 namespace {
@@ -79,14 +80,15 @@ class LogFile final : public rocksdb::FSWritableFileOwnerWrapper {
 
 class OrderedLogFs final : public rocksdb::FileSystemWrapper {
  public:
-  OrderedLogFs(const std::shared_ptr<rocksdb::FileSystem>& below, Failed failed)
-      : FileSystemWrapper(below), failed_(std::move(failed)) {}
+  OrderedLogFs(const std::shared_ptr<rocksdb::FileSystem>& below, std::string directory,
+               Failed failed)
+      : FileSystemWrapper(below), directory_(std::move(directory)), failed_(std::move(failed)) {}
   static const char* kClassName() { return "HikyakuOrderedLog"; }
   const char* Name() const override { return kClassName(); }
 
   IOStatus NewWritableFile(const std::string& name, const FileOptions& options,
                            std::unique_ptr<FSWritableFile>* result, IODebugContext* dbg) override {
-    if (!name.ends_with(".log")) {
+    if (!name.ends_with(".log") || !is_directly_in(name, directory_)) {
       return target()->NewWritableFile(name, options, result, dbg);
     }
     const std::scoped_lock lock(mutex_);
@@ -128,6 +130,7 @@ class OrderedLogFs final : public rocksdb::FileSystemWrapper {
   }
 
  private:
+  const std::string directory_;
   const Failed failed_;
   std::mutex mutex_;
   std::shared_ptr<OpenLog> previous_;  ///< second owner: the LogFile
@@ -136,8 +139,8 @@ class OrderedLogFs final : public rocksdb::FileSystemWrapper {
 }  // namespace
 
 std::shared_ptr<rocksdb::FileSystem> make_ordered_log_fs(
-    const std::shared_ptr<rocksdb::FileSystem>& below, Failed failed) {
-  return std::make_shared<OrderedLogFs>(below, std::move(failed));
+    const std::shared_ptr<rocksdb::FileSystem>& below, std::string directory, Failed failed) {
+  return std::make_shared<OrderedLogFs>(below, std::move(directory), std::move(failed));
 }
 
 }  // namespace hk::store

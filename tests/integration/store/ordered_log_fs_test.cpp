@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "integration/store/temp_dir.h"
+#include "store/rocksdb/file_io.h"
 
 namespace hk::store {
 namespace {
@@ -57,7 +59,7 @@ class OrderedLogFs : public testing::Test {
   TempDir dir_;
   std::shared_ptr<RecordingFs> recorder_ = std::make_shared<RecordingFs>();
   std::shared_ptr<std::atomic<bool>> failed_ = std::make_shared<std::atomic<bool>>(false);
-  std::shared_ptr<rocksdb::FileSystem> fs_ = make_ordered_log_fs(recorder_, failed_);
+  std::shared_ptr<rocksdb::FileSystem> fs_ = make_ordered_log_fs(recorder_, dir_.path(), failed_);
 };
 
 TEST_F(OrderedLogFs, SyncsTheOpenLogBeforeTheNextIsMade) {
@@ -103,6 +105,36 @@ TEST_F(OrderedLogFs, RemembersAnErrorOfTheLogAndOfNothingElse) {
   EXPECT_FALSE(failed_->load());
   EXPECT_FALSE(log->Sync({}, nullptr).ok());
   EXPECT_TRUE(failed_->load());
+}
+
+TEST(IsDirectlyIn, HoldsForEverySpelling) {
+  for (const char* const directory :
+       {"data", "data/", "./data", "data//", "data/./", "x/../data"}) {
+    EXPECT_TRUE(is_directly_in("data/1.log", directory)) << directory;
+    EXPECT_TRUE(is_directly_in(std::string(directory) + "/1.log", directory)) << directory;
+    EXPECT_FALSE(is_directly_in("data/backup/1.log", directory)) << directory;
+    EXPECT_FALSE(is_directly_in("data.partial/1.log", directory)) << directory;
+  }
+  EXPECT_TRUE(is_directly_in("./1.log", "."));
+  EXPECT_TRUE(is_directly_in("/1.log", "/"));
+  EXPECT_FALSE(is_directly_in("/data/1.log", "data"));
+}
+
+TEST_F(OrderedLogFs, TheLogOfABackupIsNotTakenForItsOwn) {
+  std::unique_ptr<rocksdb::FSWritableFile> log;
+  std::unique_ptr<rocksdb::FSWritableFile> copy;
+  std::unique_ptr<rocksdb::FSWritableFile> next;
+  std::filesystem::create_directory(dir_.file("backup"));
+  ASSERT_TRUE(make("1.log", log).ok());
+  ASSERT_TRUE(make("backup/1.log", copy).ok());
+  recorder_->fail_syncs = true;
+  EXPECT_FALSE(copy->Sync({}, nullptr).ok());
+  EXPECT_FALSE(failed_->load()) << "a backup that finds no room stops nobody";
+  recorder_->fail_syncs = false;
+  copy.reset();
+  recorder_->done.clear();
+  ASSERT_TRUE(make("./2.log", next).ok());
+  EXPECT_EQ(recorder_->done, (std::vector<std::string>{"sync 1.log", "make 2.log"}));
 }
 
 }  // namespace
