@@ -433,11 +433,17 @@ void Daemon::stop() {
                                deadline - std::chrono::steady_clock::now()),
                            std::chrono::milliseconds(500)));
   }
+  worker_.stop([] { observe::log(Level::info, "server.waiting_for_a_backup"); });
   if (engine_) {
     engine_->stop();
   }
   dispatchers_.clear();
   push_dispatcher_.reset();
+  // Requests that were cut off live on in what their threads would have run next, with the views of
+  // the store that they read from: it may not be closed before those end.
+  pusher_.reset();
+  server_.reset();
+  service_.reset();
   remove_admin_file(options_.data);
   if (store_) {
     if (auto closed = store_->close(); !closed) {

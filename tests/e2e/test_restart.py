@@ -1,4 +1,7 @@
 """What survives the end of the process, be it kill -9 or SIGTERM."""
+import contextlib
+import http.client
+import json
 import os
 import signal
 import threading
@@ -106,6 +109,24 @@ class Restart(unittest.TestCase):
         seen = lambda: [r.message_id for r in self.receiver.at("/load")]
         wait_for(lambda: set(acknowledged) <= set(seen()), "every acknowledged message")
         self.assertEqual(len(seen()), len(set(seen())), "a drained stop makes no duplicates")
+
+    def test_sigterm_in_the_middle_of_a_bulk_cancel_closes_the_store(self):
+        server = Server("--drain", "0s")
+        self.addCleanup(server.close)
+        server.start()
+        items = [{"destination": "http://127.0.0.1:9/hook", "headers": {"Upstash-Delay": "1h"}}] * 2000
+        for _ in range(10):
+            self.assertEqual(server.request("POST", "/v2/batch", json.dumps(items)).status, 200)
+
+        def cancel():
+            with contextlib.suppress(OSError, http.client.HTTPException):
+                server.request("DELETE", "/v2/messages", timeout=60)
+
+        canceling = threading.Thread(target=cancel)
+        canceling.start()
+        wait_for(lambda: server.metrics()["hikyaku_messages_canceled_total"] > 0, "the first to be canceled")
+        self.assertEqual(server.terminate(), 0, server.output()[-2000:])
+        canceling.join()
 
     def test_sigint_is_a_stop_too(self):
         self.server.process.send_signal(signal.SIGINT)
