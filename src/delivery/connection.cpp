@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <boost/asio/buffer.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/write.hpp>
 #include <cerrno>
 #include <cstring>
@@ -121,7 +122,19 @@ void Connection::opened() {
     return;
   }
   read();
-  user_->on_open();
+  tell_later(&Connection::tell_open);
+}
+
+void Connection::tell_open() { user_->on_open(); }
+
+/// What the peer has said unasked may be read already, inside read(): its completion stands before
+/// this one, so it is not taken for the answer to the request that the user sends next.
+void Connection::tell_later(void (Connection::*tell)()) {
+  asio::post(socket_.get_executor(), [self = ConnectionPtr(this), tell] {
+    if (!self->closed_) {
+      (self.get()->*tell)();
+    }
+  });
 }
 
 bool Connection::is_quiet() const {
@@ -132,7 +145,8 @@ bool Connection::is_quiet() const {
 }
 
 bool Connection::is_reusable() const {
-  return !closed_ && !writing_ && const_cast<ResponseReader&>(reader_).response().reusable;
+  return !closed_ && !writing_ && !spoke_unasked_ &&
+         const_cast<ResponseReader&>(reader_).response().reusable;
 }
 
 void Connection::send(std::string_view tail, std::shared_ptr<const void> owner, bool no_body,
@@ -140,6 +154,7 @@ void Connection::send(std::string_view tail, std::shared_ptr<const void> owner, 
   HK_ASSERT(!requested_ && !writing_ && !closed_);
   user_ = &user;
   requested_ = true;
+  answered_ = false;
   reader_.begin(no_body, keep_all);
   tail_ = tail;
   tail_owner_ = std::move(owner);
@@ -210,6 +225,8 @@ void Connection::on_read(const ErrorCode& error, std::size_t bytes) {
   if (!requested_) {  // closed by the peer, or an answer to a question nobody asked
     if (idle_watcher != nullptr) {
       idle_watcher->on_idle_end(*this);
+    } else if (answered_) {
+      spoke_unasked_ = true;
     } else {
       fault(Fault::not_connected,
             "not connected: the receiver closed or spoke before it was asked");
@@ -237,11 +254,16 @@ void Connection::progress(ResponseReader::Progress progress) {
     case ResponseReader::Progress::done: break;
   }
   requested_ = false;
-  if (is_reusable()) {
-    read();
+  answered_ = true;
+  if (!is_reusable()) {
+    tell_response();
+    return;
   }
-  std::exchange(user_, nullptr)->on_response();
+  read();
+  tell_later(&Connection::tell_response);
 }
+
+void Connection::tell_response() { std::exchange(user_, nullptr)->on_response(); }
 
 void Connection::fault(Fault kind, std::string text) {
   const ConnectionPtr alive(this);

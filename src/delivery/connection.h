@@ -93,6 +93,9 @@ class Connection final
   void on_connected(const ErrorCode& error, const std::string& host, HostKind kind);
   void on_shaken_hands(const ErrorCode& error);
   void opened();
+  void tell_later(void (Connection::*tell)());
+  void tell_open();
+  void tell_response();
   void read();
   void on_read(const ErrorCode& error, std::size_t bytes);
   void write_rest(std::size_t sent);
@@ -110,6 +113,8 @@ class Connection final
   std::string_view tail_;
   std::shared_ptr<const void> tail_owner_;  ///< the message: a write may outlive the attempt
   bool requested_ = false;                  ///< a request is under way
+  bool answered_ = false;                   ///< the last one was answered
+  bool spoke_unasked_ = false;              ///< more came behind that answer, or the end
   bool writing_ = false;
   ErrorCode write_error_;
   bool closed_ = false;

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "base/ascii.h"
 #include "delivery/headers.h"
 
 namespace hk::delivery {
@@ -70,7 +71,9 @@ std::size_t ResponseReader::Parser::on_body_impl(string_view body, ErrorCode&) {
 void ResponseReader::Parser::on_chunk_header_impl(std::uint64_t size, string_view extensions,
                                                   ErrorCode& error) {
   chunk_left_ = size;
-  if (extensions.size() > chunk_extension_bytes_max) {
+  // As for requests: a bare LF in quotes is where others would end the line.
+  const bool control = !std::ranges::all_of(extensions, is_value_char);
+  if (control || extensions.size() > chunk_extension_bytes_max) {
     error = http::error::bad_chunk_extension;
   }
 }

@@ -5,6 +5,8 @@
 #include <boost/beast/http/error.hpp>
 #include <utility>
 
+#include "base/ascii.h"
+
 namespace hk::http {
 
 namespace beast_http = boost::beast::http;
@@ -58,7 +60,12 @@ void RequestReader::Parser::on_chunk_header_impl(std::uint64_t size, Text extens
   saw_last_chunk_ = size == 0;
   chunk_left_ = size;
   extension_bytes_ += extensions.size();
-  if (extension_bytes_ > extension_bytes_max) failure = beast_http::error::bad_chunk_extension;
+  // Beast takes any byte in quotes. At a bare LF others end the line, and read what follows as
+  // data.
+  const bool control = !std::ranges::all_of(extensions, is_value_char);
+  if (control || extension_bytes_ > extension_bytes_max) {
+    failure = beast_http::error::bad_chunk_extension;
+  }
 }
 
 std::size_t RequestReader::Parser::on_chunk_body_impl(std::uint64_t remain, Text body, Failure&) {

@@ -66,6 +66,36 @@ TEST(Dispatcher, UsesOneConnectionForRequestsInARow) {
   EXPECT_EQ(world.dispatcher->idle_connections(), 1U);
 }
 
+TEST(Dispatcher, WhatComesBehindAnAnswerIsNotTheAnswerToTheNextRequest) {
+  // The first answer fills the buffer of the reader, so what follows it is still to be read when it
+  // is whole. The second attempt starts at that very moment.
+  const std::string head = "HTTP/1.1 200 OK\r\nContent-Length: ";
+  const std::string answer = head + "4000\r\n\r\n" + std::string(4000, 'x');
+  const std::string padded = "HTTP/1.1 200 OK\r\nX: " + std::string(4096 - answer.size() - 5, 'p') +
+                             answer.substr(head.find("\r\n"));
+  ASSERT_EQ(padded.size(), 4096U);
+  std::atomic<int> requests{0};
+  Receiver receiver([&](Socket& socket) {
+    while (!socket.read_request().empty()) {
+      if (++requests == 1) {
+        socket.write(padded + ok_answer());
+      } else {
+        socket.write("HTTP/1.1 500 Oh\r\nContent-Length: 0\r\n\r\n");
+      }
+    }
+  });
+  DispatcherOptions options = loopback_options();
+  options.in_flight_max = 1;
+  World world(options);
+  world.start({attempt_to(receiver.url("/1")), attempt_to(receiver.url("/2"))});
+  const auto reports = world.submitter.wait_for(2);
+  ASSERT_EQ(reports.size(), 2U);
+  EXPECT_TRUE(reports[0].delivered);
+  EXPECT_FALSE(reports[1].delivered);
+  EXPECT_EQ(reports[1].attempt.response_status, 500);
+  EXPECT_EQ(receiver.connections(), 2);
+}
+
 TEST(Dispatcher, NeverSharesAConnectionBetweenTenants) {
   Receiver receiver(answer_every_request);
   World world;

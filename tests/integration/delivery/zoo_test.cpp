@@ -109,6 +109,9 @@ TEST(Zoo, EveryAnswerGivesItsOutcome) {
        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3;" + std::string(500, 'x') +
            "\r\nabc\r\n0\r\n\r\n",
        0, false, malformed},
+      {"LF in a chunk extension",
+       "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3;a=\"\n\"\r\nabc\r\n0\r\n\r\n", 0,
+       false, malformed},
       {"HTTP/0.9", "<html>hello</html>", 0, false, not_http},
       {"HTTP/2", "HTTP/2 200 OK\r\n\r\n", 0, false, not_http},
       {"SSH", "SSH-2.0-OpenSSH_9\r\n", 0, false, not_http},
