@@ -220,15 +220,15 @@ void Machine::purge_expired() {
       next_expiry_check_ = now;
       return;
     }
-    looked_at += record.messages.size() + record.dedups.size();
     // A number must not be used twice: the mark that remembers it is written with the purge at the
     // latest.
     const bool too_young = std::any_of(record.messages.begin(), record.messages.end(),
                                        [this](Seq seq) { return seq > meta_.indexed_up_to; });
     if (too_young) {
       next_expiry_check_ = now + limits_.index_after;
-      return;
+      continue;
     }
+    looked_at += record.messages.size() + record.dedups.size();
     meta_wanted_ = true;
     for (const Seq seq : record.messages) {
       const auto state = batch_.state(seq);

@@ -10,6 +10,7 @@
 /// per file in message/, queue/, group/, schedule/ and tenant/.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <functional>
 #include <list>
@@ -172,7 +173,19 @@ class Machine {
   DedupScopes pull_dedup_scopes(const Message& message, Millis window);
   std::optional<Dedup> find_duplicate(Publish& command);
   void hand_out();
-  bool hand_out_to(const Queue& queue, PullQueue& pull, const Waiter& waiter);
+  /// How much a batch may still take out of queues without handing it out: what is too old, or
+  /// goes to the dead letters.
+  struct MoveRoom {
+    std::size_t messages = 0;
+    std::size_t bytes = 0;
+
+    [[nodiscard]] bool is_used_up() const { return messages == 0 || bytes == 0; }
+    void take(std::size_t size) {
+      --messages;
+      bytes -= std::min(bytes, size);
+    }
+  };
+  bool hand_out_to(const Queue& queue, PullQueue& pull, const Waiter& waiter, MoveRoom& room);
   void answer_late();
   void end_waiters(const Queue& queue);
   bool must_not_be_handed_out(const Queue& queue, Live& live, const Message& message);
@@ -230,6 +243,7 @@ class Machine {
   void look_again(const LaneKey& lane, Seq freed);
   void recover_moves(TenantId tenant);
   [[nodiscard]] std::optional<Moment> next_move() const;
+  [[nodiscard]] bool is_paused(const QueueKey& key) const;
   struct Held;
   Result<Held> find_held(const Queue& queue, const Receipt& receipt);
 
@@ -306,6 +320,7 @@ class Machine {
     std::optional<LanePlace> after{};
   };
   std::map<QueueKey, IndexWalk> sweeps_;  ///< of queues that are deleted or purged
+  QueueKey swept_last_{};                 ///< the next one's turn comes
   /// How far a changed queue's messages have been told of the change.
   struct Retime {
     IndexWalk walk{};

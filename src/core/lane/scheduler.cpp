@@ -149,8 +149,10 @@ Live* Scheduler::candidate(Lane& lane, Moment now, Moment& wake_at, ReceiverId r
 
 Gate* Scheduler::shut_gate(const Lane& lane, const Live& live, Moment now) const {
   for (Gate* passed : lane.gates) {
-    // What a queue has begun goes on while it is paused, but not when it is deleted.
-    if (passed->kind == Gate::Kind::queue && live.started && !passed->sweeping) {
+    // What a queue has begun goes on while it is paused, but not when it is deleted. One that is
+    // pulled from hands nothing out.
+    if (passed->kind == Gate::Kind::queue && live.started && !passed->sweeping &&
+        lane.pull == nullptr) {
       continue;
     }
     if (!passed->open(now) || !has_share(*passed, *lane.tenant)) {

@@ -70,6 +70,7 @@ class Scheduler {
   Live* pull_next(PullQueue& queue, ReceiverId receiver, Moment now);
   /// A queue that has got something ready, or a receiver, since it was last returned. Null: none.
   PullQueue* next_fed();
+  [[nodiscard]] bool has_fed() const { return !fed_.empty(); }
   void feed(PullQueue& queue);
   /// Takes the oldest message after `after` and up to `up_to` that anybody could have now; it is
   /// leased. Looks at no more than `looks`. `after` follows; null with after == up_to: none is

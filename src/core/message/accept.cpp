@@ -23,7 +23,10 @@ MessageId Machine::accept(std::shared_ptr<Message> message) {
     }
     const Queue* const queue = find_pull_queue(message->tenant, message->queue);
     HK_ASSERT(queue != nullptr);
-    batch_.expire_message(kept_until(*queue, *message), last_seq_);
+    // What comes from another queue may be too old for this one. A record that is due before its
+    // message has an index entry holds up those of everybody behind it.
+    const Moment indexed = batch_.now() + 2 * limits_.index_after;
+    batch_.expire_message(std::max(kept_until(*queue, *message), indexed), last_seq_);
     now_delayed(*message);
   }
 

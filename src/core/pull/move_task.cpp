@@ -118,6 +118,9 @@ void Machine::move_some(MoveTask& task, MoveRun& run, std::size_t budget) {
     HK_SOMETIMES(move_task_waits_for_a_purge);
     return;  // until then nothing goes out, also of what came after the purge
   }
+  if (is_paused({task.tenant, task.source})) {
+    return;
+  }
   const Moment now = batch_.now();
   if (task.rate != 0) {
     const auto passed = static_cast<std::uint64_t>((now - run.credited_at).count());
@@ -259,12 +262,21 @@ void Machine::recover_moves(TenantId tenant) {
   });
 }
 
+/// A queue that hands nothing out.
+bool Machine::is_paused(const QueueKey& key) const {
+  const auto found = queues_.find(key);
+  return found != queues_.end() && found->second.paused;
+}
+
 std::optional<Moment> Machine::next_move() const {
   std::optional<Moment> next;
   if (!starting_) {
     return next;
   }
   for (const auto& [key, run] : move_runs_) {
+    if (is_paused(key)) {
+      continue;  // the command that resumes it wakes us
+    }
     const std::uint64_t rate = move_tasks_.at(key).back().rate;
     Moment at = meta_.time;
     if (rate != 0 && run.credit < one_message) {

@@ -14,8 +14,15 @@ HK_SOMETIMES_DECLARE(received_again)
 HK_SOMETIMES_DECLARE(received_without_hiding)
 HK_SOMETIMES_DECLARE(receiver_went_away)
 HK_SOMETIMES_DECLARE(pulled_message_expired)
+HK_SOMETIMES_DECLARE(hand_out_goes_on_in_the_next_batch)
 
 namespace hk::core {
+namespace {
+
+/// Bodies that a batch copies into dead-letter queues on the way to what it hands out.
+constexpr std::size_t moved_bytes_max = std::size_t{16} << 20U;
+
+}  // namespace
 
 Reply Machine::decide(const Receive& command) {
   const Queue* const queue = find_pull_queue(command.tenant, command.queue);
@@ -52,7 +59,13 @@ Reply Machine::decide(const StopReceiving& command) {
 
 /// First come, first served; what one does not take the next one may.
 void Machine::hand_out() {
+  MoveRoom room{limits_.moves_per_batch, moved_bytes_max};
   while (PullQueue* const pull = scheduler_.next_fed()) {
+    if (room.is_used_up()) {
+      HK_SOMETIMES(hand_out_goes_on_in_the_next_batch);
+      scheduler_.feed(*pull);
+      break;
+    }
     const std::pair key{pull->tenant, pull->name};
     const auto waiting = waiters_.find(key);
     const Queue* const queue = find_pull_queue(pull->tenant, pull->name);
@@ -60,23 +73,26 @@ void Machine::hand_out() {
       continue;
     }
     std::list<Waiter>& line = waiting->second;
-    while (!line.empty() && hand_out_to(*queue, *pull, line.front())) {
+    while (!line.empty() && hand_out_to(*queue, *pull, line.front(), room)) {
       waits_.erase({line.front().until, pull->tenant, pull->name, line.front().receiver});
       line.pop_front();
     }
     if (line.empty()) {
       waiters_.erase(waiting);
+    } else if (room.is_used_up()) {
+      scheduler_.feed(*pull);
     }
   }
   answer_late();
 }
 
-/// False: there is nothing.
-bool Machine::hand_out_to(const Queue& queue, PullQueue& pull, const Waiter& waiter) {
+/// False: there is nothing, or there was no room to look further.
+bool Machine::hand_out_to(const Queue& queue, PullQueue& pull, const Waiter& waiter,
+                          MoveRoom& room) {
   HandOut out{.receiver = waiter.receiver};
   const Millis visibility = waiter.visibility.value_or(queue.pull->visibility);
   std::vector<Live*> taken;
-  while (out.messages.size() < waiter.max) {
+  while (out.messages.size() < waiter.max && !room.is_used_up()) {
     Live* const live = scheduler_.pull_next(pull, waiter.receiver, batch_.now());
     if (live == nullptr) {
       break;
@@ -84,6 +100,7 @@ bool Machine::hand_out_to(const Queue& queue, PullQueue& pull, const Waiter& wai
     auto message = batch_.message(live->seq);
     HK_ASSERT(message != nullptr && message->pull);
     if (must_not_be_handed_out(queue, *live, *message)) {
+      room.take(message->body.size());
       continue;
     }
     lease_to(*live, waiter, visibility);

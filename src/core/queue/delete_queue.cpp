@@ -1,6 +1,8 @@
 // The end of a queue. Its waiting messages are cancelled in the order of the index, a bounded
 // number per batch; until that is done the queue's gate is shut, so that none of them starts. The
 // record says how far it must go: a restart begins again and skips what is final.
+#include <algorithm>
+
 #include "base/assert.h"
 #include "base/sometimes.h"
 #include "core/machine.h"
@@ -10,6 +12,12 @@ HK_SOMETIMES_DECLARE(sweep_goes_on_in_the_next_batch)
 HK_SOMETIMES_DECLARE(deleted_queue_gone)
 
 namespace hk::core {
+namespace {
+
+/// In a batch: more would only be more reads for the same number of messages.
+constexpr std::size_t sweeps_at_once = 16;
+
+}  // namespace
 
 /// To everybody else the queue is gone with this answer. Deleting what is not there is success.
 Reply Machine::decide(const DeleteQueueCommand& command) {
@@ -45,24 +53,29 @@ void Machine::go_on_sweeping(const Queue& queue) {
   scheduler_.queue_gate(queue.tenant, queue.name).sweeping = true;
 }
 
+/// In turn, each for its part of the batch: until its sweep is over a queue hands nothing out, and
+/// a large one must not keep the others shut.
 void Machine::sweep_queues() {
-  std::size_t budget = limits_.sweeps_per_batch;
-  while (!sweeps_.empty() && budget > 0) {
-    const auto first = sweeps_.begin();
-    Queue& queue = queues_.at(first->first);
+  const std::size_t in_turn = std::min(sweeps_.size(), sweeps_at_once);
+  for (std::size_t turn = 0; turn < in_turn; ++turn) {
+    auto next = sweeps_.upper_bound(swept_last_);
+    next = next == sweeps_.end() ? sweeps_.begin() : next;
+    swept_last_ = next->first;
+    Queue& queue = queues_.at(next->first);
     if (queue.lag > 0) {
       // Without an index entry a message cannot be found. index_young() hurries.
       if (meta_.indexed_up_to < queue.sweep_up_to) {
-        return;
+        continue;
       }
-      if (!sweep(queue, first->second, budget)) {
+      std::size_t budget = std::max<std::size_t>(limits_.sweeps_per_batch / in_turn, 1);
+      if (!sweep(queue, next->second, budget)) {
         HK_SOMETIMES(sweep_goes_on_in_the_next_batch);
-        return;
+        continue;
       }
     }
     queue.sweep_up_to = Seq{};
-    dirty_queues_.insert(first->first);
-    sweeps_.erase(first);
+    dirty_queues_.insert(next->first);
+    sweeps_.erase(next);
     Gate& gate = scheduler_.queue_gate(queue.tenant, queue.name);
     gate.sweeping = false;
     scheduler_.gate_changed(gate, batch_.now());

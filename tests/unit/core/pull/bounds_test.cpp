@@ -1,0 +1,145 @@
+/// What one tenant's queue does to itself and to others is bounded in each batch.
+#include <gtest/gtest.h>
+
+#include "unit/core/pull/pull_rig.h"
+
+namespace hk::core {
+namespace {
+
+using testing::Bodies;
+using testing::PullRig;
+using testing::Ran;
+using testing::tenant_one;
+
+PullSettings with_dead_letters(const std::string& queue) {
+  PullSettings settings;
+  settings.visibility = Millis{1000};
+  settings.receives_max = 1;
+  settings.dead_letters_to = queue;
+  return settings;
+}
+
+Limits few_moves() {
+  Limits limits;
+  limits.moves_per_batch = 3;
+  return limits;
+}
+
+TEST(PullBounds, OneReceiveMovesNoMoreThanABatchMayMove) {
+  PullRig rig(few_moves());
+  rig.make("dead");
+  rig.make("q", with_dead_letters("dead"));
+  for (int i = 0; i < 10; ++i) {
+    rig.send("q", "m" + std::to_string(i));
+  }
+  EXPECT_EQ(rig.receive("q").size(), 10U);
+  rig.send("q", "fresh");
+  rig.pass(Millis{2000});
+
+  const Ran first = rig.run(rig.asking("q", 10, {}, Millis{60'000}));
+  EXPECT_TRUE(first.handed_out.empty()) << "it waits behind those that are moved";
+  EXPECT_EQ(rig.count("dead").visible, 3U);  // and three more in the batch of this question
+  EXPECT_LE(*rig.machine->wake_at(), rig.now) << "the next batch comes at once";
+  rig.run();
+  const Ran last = rig.run();
+  EXPECT_EQ(rig.take(last), Bodies{"fresh"});
+  EXPECT_EQ(rig.count("dead").visible, 10U);
+}
+
+TEST(PullBounds, AReceiveThatDoesNotWaitIsAnsweredThoughMoreAreToBeMoved) {
+  PullRig rig(few_moves());
+  rig.make("dead");
+  rig.make("q", with_dead_letters("dead"));
+  for (int i = 0; i < 4; ++i) {
+    rig.send("q", "m" + std::to_string(i));
+  }
+  EXPECT_EQ(rig.receive("q").size(), 4U);
+  rig.pass(Millis{2000});
+  EXPECT_EQ(rig.receive("q"), Bodies{});
+  EXPECT_EQ(rig.receive("q"), Bodies{});
+  EXPECT_EQ(rig.count("dead").visible, 4U);
+}
+
+TEST(PullBounds, DeadLettersThatAreTooOldForTheirQueueDoNotHoldUpTheRetentionOfOthers) {
+  PullRig rig;
+  PullSettings brief;
+  brief.retention = Millis{60'000};
+  rig.make("dead", brief);
+  rig.make("q", with_dead_letters("dead"));
+  rig.make("other", brief);
+  for (int i = 0; i < 100; ++i) {
+    rig.send("q", "m" + std::to_string(i));
+  }
+  rig.pass(Millis{3000});
+  rig.send("other", "old");
+  rig.pass(Millis{57'500});
+  // Each makes a dead letter of the one before, which was sent more than a minute ago.
+  for (int i = 0; i < 90; ++i) {
+    rig.pass(Millis{100});
+    EXPECT_EQ(rig.receive("q", 1, Millis{1}).size(), 1U);
+  }
+  EXPECT_EQ(rig.reader.queue_records.at({tenant_one, "other"}).lag, 0U);
+}
+
+TEST(PullBounds, ALargePurgeKeepsNoOtherQueueShut) {
+  Limits limits;
+  limits.sweeps_per_batch = 2;
+  PullRig rig(limits);
+  rig.make("a-large-one");
+  rig.make("b");
+  for (int i = 0; i < 100; ++i) {
+    rig.send("a-large-one", "m");
+  }
+  rig.send("b", "old");
+  rig.run(PurgeQueue{tenant_one, "a-large-one"}, PurgeQueue{tenant_one, "b"});
+  rig.send("b", "new");
+  rig.run();
+  EXPECT_EQ(rig.receive("b"), Bodies{"new"});
+  EXPECT_GT(rig.reader.queue_records.at({tenant_one, "a-large-one"}).lag, 50U);
+  for (int i = 0; i < 100; ++i) {
+    rig.run();
+  }
+  EXPECT_EQ(rig.reader.queue_records.at({tenant_one, "a-large-one"}).lag, 0U);
+}
+
+UpsertQueue pausing(const std::string& queue, bool paused) {
+  return {.tenant = tenant_one, .name = queue, .paused = paused};
+}
+
+TEST(PausedPullQueue, HandsOutNothingThatWasReceivedBefore) {
+  for (const bool fifo : {false, true}) {
+    SCOPED_TRACE(fifo);
+    PullRig rig;
+    PullSettings settings;
+    settings.fifo = fifo;
+    rig.make("q", settings);
+    rig.send("q", "a", fifo ? "g" : "");
+    EXPECT_EQ(rig.receive("q", 10, Millis{1000}), Bodies{"a"});
+    rig.run(pausing("q", true));
+    rig.pass(Millis{2000});
+    EXPECT_EQ(rig.receive("q"), Bodies{});
+    rig.restart();
+    EXPECT_EQ(rig.receive("q"), Bodies{});
+    rig.run(pausing("q", false));
+    EXPECT_EQ(rig.receive("q"), Bodies{"a"});
+    EXPECT_TRUE(rig.remove("q", "a").has_value());
+  }
+}
+
+TEST(PausedPullQueue, AMoveWaitsUntilItIsResumed) {
+  PullRig rig;
+  rig.make("dead");
+  rig.make("q");
+  rig.send("dead", "a");
+  rig.run(pausing("dead", true));
+  rig.run(StartMoveTask{.tenant = tenant_one, .source = "dead", .destination = "q"});
+  rig.run();
+  EXPECT_EQ(rig.count("q").visible, 0U);
+  EXPECT_GT(*rig.machine->wake_at(), rig.now) << "it does not spin meanwhile";
+  rig.run(pausing("dead", false));
+  rig.run();
+  EXPECT_EQ(rig.count("q").visible, 1U);
+}
+
+}  // namespace
+}  // namespace hk::core
