@@ -69,6 +69,9 @@ void Batcher::flush_later() {
 }
 
 void Batcher::flush() {
+  for (core::GiveBack& back : std::exchange(refused_back_, {})) {
+    give_back(std::move(back));
+  }
   scheduled_ = false;
   hand_over();
   std::vector<engine::Submission> refused = std::exchange(batch_, {});
@@ -88,6 +91,9 @@ void Batcher::deliver(std::vector<engine::Finished> finished) {
     }
     for (engine::Finished& one : all) {
       one.done(std::move(one.reply));
+    }
+    if (!refused_back_.empty()) {
+      flush_later();  // there may be room now
     }
   });
 }
@@ -115,7 +121,22 @@ void Batcher::stop_receiving(core::ReceiverId receiver) {
   }
   found->second.done = nullptr;
   submit(core::StopReceiving{found->second.tenant, found->second.queue, receiver},
-         [this, receiver](const core::Reply&) { waiting_.erase(receiver); });
+         [this, receiver](const core::Reply& reply) {
+           // Where it was not taken the core goes on waiting, and may hand something out.
+           if (reply || reply.error().kind != ErrorKind::unavailable) {
+             waiting_.erase(receiver);
+           }
+         });
+}
+
+/// Until it is taken: a message that nobody has must not be hidden for its whole lease.
+void Batcher::give_back(core::GiveBack back) {
+  core::GiveBack again = back;
+  submit(std::move(back), [this, again = std::move(again)](const core::Reply& reply) mutable {
+    if (!reply && reply.error().kind == ErrorKind::unavailable) {
+      refused_back_.push_back(std::move(again));
+    }
+  });
 }
 
 void Batcher::hand_out(std::vector<core::HandOut> all) {
@@ -134,7 +155,7 @@ void Batcher::hand_out(std::vector<core::HandOut> all) {
       back.receipts.push_back({message.message->id, message.receive});
     }
     if (!back.receipts.empty()) {
-      submit(std::move(back), [](const core::Reply&) {});
+      give_back(std::move(back));
     }
   }
 }

@@ -53,6 +53,7 @@ class Batcher final : public engine::Mailbox {
   void flush();
   void flush_later();
   void hand_over();
+  void give_back(core::GiveBack back);
 
   engine::Submitter& submitter_;
   http::IoThread& io_;
@@ -60,7 +61,8 @@ class Batcher final : public engine::Mailbox {
   SyncTime sync_time_;
   std::optional<Shedding> shedding_;  ///< none: everything is taken, and no clock is read
   std::vector<engine::Submission> batch_;
-  std::vector<engine::Done> shed_;  ///< to be told so when the round ends
+  std::vector<engine::Done> shed_;            ///< to be told so when the round ends
+  std::vector<core::GiveBack> refused_back_;  ///< to be offered again when the next round ends
   bool scheduled_ = false;
   struct Waiting {
     core::TenantId tenant{};

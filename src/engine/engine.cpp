@@ -233,22 +233,17 @@ void Engine::release(std::vector<Pending>& done) {
     options_.run_effects(std::move(tenants));
   }
 
-  std::vector<core::Effect> effects;
+  // Batch by batch: what one hands out comes before the next one's answer to who went away, who
+  // would not be found any more.
   for (Pending& one : done) {
     answer(one.written.answered, std::move(one.written.replies));
     if (options_.on_outcomes) {
       options_.on_outcomes(one.written.outcomes);
     }
-    if (effects.empty()) {
-      effects = std::move(one.written.effects);
-    } else {
-      effects.insert(effects.end(), std::make_move_iterator(one.written.effects.begin()),
-                     std::make_move_iterator(one.written.effects.end()));
+    store::crash_point(store::CrashPoint::replies_released);
+    if (!one.written.effects.empty() && options_.run_effects) {
+      options_.run_effects(std::move(one.written.effects));
     }
-  }
-  store::crash_point(store::CrashPoint::replies_released);
-  if (!effects.empty() && options_.run_effects) {
-    options_.run_effects(std::move(effects));
   }
   store::crash_point(store::CrashPoint::effects_released);
 }
