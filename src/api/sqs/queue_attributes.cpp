@@ -310,9 +310,8 @@ std::string seconds_text(Millis time) {
   return std::to_string(std::chrono::duration_cast<std::chrono::seconds>(time).count());
 }
 
-aws::TextMap all_attributes(const Exchange& exchange, const core::Queue& queue,
-                            const core::QueueCounted& counted) {
-  const PullSettings& settings = *queue.pull;
+/// What is told of the settings.
+aws::TextMap shown(const PullSettings& settings) {
   aws::TextMap all;
   all["VisibilityTimeout"] = seconds_text(settings.visibility);
   all["DelaySeconds"] = seconds_text(settings.delay);
@@ -345,6 +344,24 @@ aws::TextMap all_attributes(const Exchange& exchange, const core::Queue& queue,
       all["HikyakuOnFailure"] = "halt";
     }
   }
+  return all;
+}
+
+/// The same, with what holds though nothing is told of it.
+aws::TextMap in_effect(const PullSettings& settings) {
+  aws::TextMap all = shown(settings);
+  for (const auto& [name, otherwise] :
+       {std::pair{"HikyakuPushParallelism", std::to_string(PushSettings{}.parallelism)},
+        std::pair{"KmsDataKeyReusePeriodSeconds", std::string("300")}}) {
+    const std::string set = find_extra(settings, name);
+    all[name] = set.empty() ? otherwise : set;
+  }
+  return all;
+}
+
+aws::TextMap all_attributes(const Exchange& exchange, const core::Queue& queue,
+                            const core::QueueCounted& counted) {
+  aws::TextMap all = shown(*queue.pull);
   all["QueueArn"] = arn_of(exchange, queue);
   all["CreatedTimestamp"] = std::to_string(to_ms(queue.created_at) / 1000);
   all["LastModifiedTimestamp"] = std::to_string(to_ms(queue.updated_at) / 1000);
@@ -396,6 +413,17 @@ aws::Checked<void> apply_attributes(const Exchange& exchange, const std::string&
   }
   settings = std::move(changed);
   return {};
+}
+
+bool has_attribute(const Exchange& exchange, const core::Queue& queue, const std::string& name,
+                   const std::string& value) {
+  const aws::TextMap present = in_effect(*queue.pull);
+  if (const auto known = present.find(name); known != present.end() && known->second == value) {
+    return true;  // also when it could not be set any more: its dead-letter queue may be gone
+  }
+  PullSettings changed = *queue.pull;
+  return apply_attributes(exchange, queue.name, {{name, value}}, true, changed) &&
+         in_effect(changed) == present;
 }
 
 std::optional<PushSettings> push_settings_of(const core::PullSettings& settings) {

@@ -7,6 +7,7 @@
 #include "api/sqs/exchange.h"
 #include "api/sqs/extra_settings.h"
 #include "api/sqs/queue_attributes.h"
+#include "api/text.h"
 #include "base/encoding.h"
 
 namespace hk::api::sqs {
@@ -29,18 +30,15 @@ bool shown(const core::Queue& queue) { return queue.pull && !queue.deleted; }
 /// Every attribute that is given must be as it is.
 std::optional<std::string> different(const Exchange& exchange, const core::Queue& queue,
                                      const aws::TextMap& given) {
-  core::PullSettings wanted = *queue.pull;
-  if (!apply_attributes(exchange, queue.name, given, true, wanted)) {
-    return given.empty() ? std::string{} : given.begin()->first;
-  }
   for (const auto& [name, value] : given) {
-    core::PullSettings one = *queue.pull;
-    if (!apply_attributes(exchange, queue.name, {{name, value}}, true, one) || one != *queue.pull) {
+    if (!has_attribute(exchange, queue, name, value)) {
       return name;
     }
   }
   return std::nullopt;
 }
+
+bool is_true(const std::string& value) { return parse_bool(value).value_or(false); }
 
 void send_page(Exchange& exchange, std::string_view list, const std::vector<core::Queue>& queues,
                std::optional<std::int64_t> max) {
@@ -123,7 +121,7 @@ void create_queue(const ExchangePtr& exchange, aws::Input& input) {
     return;
   }
   const auto fifo = attributes.find("FifoQueue");
-  const bool wants_fifo = fifo != attributes.end() && fifo->second == "true";
+  const bool wants_fifo = fifo != attributes.end() && is_true(fifo->second);
   if (!aws::valid_queue_name(name) ||
       (fifo != attributes.end() && wants_fifo != aws::is_fifo_name(name)) ||
       (aws::is_fifo_name(name) && !wants_fifo)) {
@@ -287,7 +285,7 @@ void set_queue_attributes(const ExchangePtr& exchange, aws::Input& input) {
     return;
   }
   const auto fifo = attributes.find("FifoQueue");
-  if (fifo != attributes.end() && queue->pull->fifo && fifo->second == "true") {
+  if (fifo != attributes.end() && queue->pull->fifo && is_true(fifo->second)) {
     attributes.erase(fifo);
   }
   if (attributes.empty()) {
