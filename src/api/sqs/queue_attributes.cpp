@@ -25,6 +25,7 @@ constexpr std::int64_t retention_max = 14 * 24 * hour;
 constexpr std::int64_t beyond_max = extended_max.count();
 
 constexpr std::int64_t push_parallelism_max = 1000;
+constexpr std::size_t key_id_bytes_max = 2'048;
 
 std::unexpected<aws::Refusal> bad_value(std::string_view name, std::string_view value) {
   return refuse(ErrorCode::invalid_attribute_value, "Invalid value for the parameter " +
@@ -173,6 +174,9 @@ Checked<void> set_allow_policy(const Setting& one) {
 }
 
 Checked<void> set_kms_key(const Setting& one) {
+  if (one.value.size() > key_id_bytes_max) {
+    return bad_value(one.name, one.value);
+  }
   set_extra(one.settings, one.name, one.value);
   if (!one.value.empty()) {
     set_extra(one.settings, "SqsManagedSseEnabled", "false");

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "api/aws/names.h"
+#include "api/aws/tags.h"
 #include "api/reply.h"
 #include "api/sqs/change_settings.h"
 #include "api/sqs/exchange.h"
@@ -19,12 +20,6 @@ using aws::ErrorCode;
 constexpr std::int64_t page_max = 1000;
 constexpr Millis purge_pause{60'000};
 
-/// Of UTF-8.
-std::size_t characters(std::string_view text) {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
-}
-
 bool shown(const core::Queue& queue) { return queue.pull && !queue.deleted; }
 
 /// Every attribute that is given must be as it is.
@@ -36,6 +31,16 @@ std::optional<std::string> different(const Exchange& exchange, const core::Queue
     }
   }
   return std::nullopt;
+}
+
+/// False: they have been refused.
+bool good_tags(Exchange& exchange, const aws::TextMap& tags) {
+  const Result<void> good = aws::check_tags(tags);
+  if (!good) {
+    exchange.refuse({ErrorCode::invalid_parameter_value,
+                     "The parameter Tags is invalid. Reason: " + good.error().message + "."});
+  }
+  return good.has_value();
 }
 
 bool is_true(const std::string& value) { return parse_bool(value).value_or(false); }
@@ -133,6 +138,9 @@ void create_queue(const ExchangePtr& exchange, aws::Input& input) {
         "QueueName", name,
         "Can only include alphanumeric characters, hyphens, or underscores. 1 to 80 in length; the "
         "name of a FIFO queue, and of no other, ends in .fifo"));
+    return;
+  }
+  if (!good_tags(*exchange, tags)) {
     return;
   }
   core::CreatePullQueue command{exchange->tenant_id(), name, {}};
@@ -309,12 +317,8 @@ void tag_queue(const ExchangePtr& exchange, aws::Input& input) {
     exchange->refuse(aws::missing_parameter("Tags"));
     return;
   }
-  for (const auto& [key, value] : tags) {
-    if (key.empty() || characters(key) > 128 || characters(value) > 256) {
-      exchange->refuse(
-          aws::invalid_value("Tags", key, "a key has 1 to 128 characters, a value at most 256."));
-      return;
-    }
+  if (!good_tags(*exchange, tags)) {
+    return;
   }
   change_settings(
       exchange, queue->name, [tags](core::PullSettings& settings) -> aws::Checked<void> {
@@ -322,7 +326,7 @@ void tag_queue(const ExchangePtr& exchange, aws::Input& input) {
           std::erase_if(settings.tags, [&](const core::Header& one) { return one.name == key; });
           settings.tags.push_back({key, value});
         }
-        if (settings.tags.size() > 50) {
+        if (settings.tags.size() > aws::tags_max) {
           return aws::refuse(ErrorCode::invalid_parameter_value, "A queue has at most 50 tags.");
         }
         return {};

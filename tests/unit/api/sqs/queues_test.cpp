@@ -86,5 +86,71 @@ TEST_F(SqsQueues, AnAttributeThatWasSetIsComparedWithWhatItWasSetTo) {
   EXPECT_EQ(create("q", R"({"SqsManagedSseEnabled":"true"})").status, 400);
 }
 
+/// "CreateQueue" and "TagQueue" with a tag, as the fields of a form: they may hold any byte.
+struct SqsTags : SqsQueues {
+  http::Response create_with(const std::string& tags) {
+    return ask_by_form(create_queue, "QueueName=new&" + tags);
+  }
+  http::Response tag(const std::string& tags) {
+    return ask_by_form(tag_queue, "QueueUrl=http%3A%2F%2Fhost%2F000000000000%2Fq&" + tags);
+  }
+  static std::string one(const std::string& key, const std::string& value) {
+    return "Tag.1.Key=" + key + "&Tag.1.Value=" + value;
+  }
+  static std::string repeated(std::size_t count, const std::string& text) {
+    std::string all;
+    for (std::size_t i = 0; i < count; ++i) {
+      all += text;
+    }
+    return all;
+  }
+};
+
+TEST_F(SqsTags, AreHeldToTheSameRulesByBothActionsThatTakeThem) {
+  add_queue("q");
+  std::string many;
+  for (int i = 1; i <= 51; ++i) {
+    const std::string n = std::to_string(i);
+    many += "Tag." + n + ".Key=k" + n + "&Tag." + n + ".Value=v&";
+  }
+  const std::string rows[] = {
+      one(std::string(129, 'k'), "v"),
+      one("k", std::string(257, 'v')),
+      one(repeated(129, "%C3%BC"), "v"),
+      one("k", repeated(10'000, "%80")),  // continuation bytes of nothing
+      one("k", "%80"),
+      one("%FF", "v"),
+      one("k", "%00"),
+      one("k", "%EF%BF%BE"),
+      many.substr(0, many.size() - 1),
+  };
+  for (const std::string& row : rows) {
+    for (const http::Response& response : {create_with(row), tag(row)}) {
+      EXPECT_EQ(response.status, 400) << row.substr(0, 100);
+      EXPECT_NE(response.body.find("InvalidParameterValue"), std::string::npos) << response.body;
+    }
+  }
+  EXPECT_TRUE(submitter.taken.empty());
+
+  for (const std::string& row :
+       {one(repeated(128, "%C3%BC"), repeated(256, "%C3%BC")), one("k", "")}) {
+    submitter.reader->queue_list.resize(1);
+    EXPECT_EQ(create_with(row).status, 200) << row;
+    EXPECT_EQ(submitter.reader->queue_list[1].pull->tags.size(), 1U);
+    EXPECT_EQ(tag(row).status, 200) << row;
+  }
+}
+
+TEST_F(SqsQueues, TheIdOfAKeyIsBounded) {
+  const auto with_key = [&](std::size_t bytes) {
+    return create("q" + std::to_string(bytes),
+                  R"({"KmsMasterKeyId":")" + std::string(bytes, 'k') + R"("})");
+  };
+  EXPECT_EQ(with_key(2048).status, 200);
+  const http::Response refused = with_key(2049);
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_NE(refused.body.find("InvalidAttributeValue"), std::string::npos) << refused.body;
+}
+
 }  // namespace
 }  // namespace hk::api::sqs
