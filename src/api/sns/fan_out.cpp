@@ -31,13 +31,17 @@ FanOut::FanOut(const Exchange& exchange, const Topic& topic, const Incoming& inc
                     .timestamp = rfc3339(exchange.services.now())} {}
 
 Result<void> FanOut::choose() {
+  // Read once for all subscriptions that get the same text, of which there is one per protocol.
+  std::map<const std::string*, aws::FilterSubject> subjects;
   for (const auto& [id, subscription] : topic_.subscriptions) {
     if (!subscription.confirmed) {
       continue;
     }
     if (subscription.filter) {
-      const Result<bool> wanted = subscription.filter->matches(
-          incoming_.attributes, incoming_.text_for(subscription.protocol));
+      const std::string& text = incoming_.text_for(subscription.protocol);
+      const auto subject =
+          subjects.try_emplace(&text, incoming_.attributes, std::string_view(text)).first;
+      const Result<bool> wanted = subscription.filter->matches(subject->second);
       if (!wanted) {
         return std::unexpected(wanted.error());
       }
