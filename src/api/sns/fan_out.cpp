@@ -7,6 +7,7 @@
 #include "api/sns/signing_key.h"
 #include "api/sqs/new_message.h"
 #include "api/text.h"
+#include "engine/message_cache.h"
 
 namespace hk::api::sns {
 
@@ -66,7 +67,7 @@ bool FanOut::fits_raw(const Subscription& subscription) const {
          incoming_.attributes.size() <= aws::message_attributes_max;
 }
 
-FanOut::Copies FanOut::copies(const security::RsaKey* key) {
+FanOut::Copies FanOut::copies(const security::RsaKey* key, std::size_t bytes_max) {
   Copies all;
   for (const Subscription* const subscription : chosen_) {
     std::optional<core::Publish> one = copy(*subscription, key);
@@ -74,9 +75,12 @@ FanOut::Copies FanOut::copies(const security::RsaKey* key) {
       one = dead_letter(*subscription, key);
     }
     if (one) {
-      all.bytes += one->message->body.size();
+      all.bytes += engine::bytes_of(*one->message);  // attributes count, too
       all.items.push_back(std::move(*one));
       all.subscriptions.push_back(subscription);
+    }
+    if (all.bytes > bytes_max) {
+      break;  // before the rest of them takes up memory, too
     }
   }
   return all;

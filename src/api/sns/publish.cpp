@@ -75,11 +75,11 @@ core::Publish mark_of(const Exchange& exchange, const Topic& topic, const Entry&
 
 Checked<core::PublishBatch> command_of(const Publishing& publishing, Entry& entry) {
   const Topic& topic = *publishing.topic;
-  FanOut::Copies copies = entry.fan_out->copies(publishing.key_or_null());
+  FanOut::Copies copies = entry.fan_out->copies(publishing.key_or_null(), copies_bytes_max);
   if (copies.bytes > copies_bytes_max) {
-    return std::unexpected(
-        invalid("Message", "too much for one request: " + std::to_string(copies.items.size()) +
-                               " copies of " + std::to_string(copies.bytes) + " bytes in all"));
+    return std::unexpected(invalid(
+        "Message", "too much for one request: its copies for the subscribers have more than " +
+                       std::to_string(copies_bytes_max) + " bytes in all"));
   }
   core::PublishBatch command;
   if (topic.fifo()) {

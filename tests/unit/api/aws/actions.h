@@ -46,16 +46,9 @@ class ActionTest : public ::testing::Test {
     return submitter.reader->queue_list.back();
   }
 
-  Options options;
-  observe::Metrics metrics;
-  api::testing::FakeSubmitter submitter;
-  api::testing::FakeIoThread io;
-
- private:
-  http::Response run(sqs::Action action, Input& input, Dialect dialect) {
-    const auto connection = std::make_shared<api::testing::FakeConnection>();
-    connection->responses.resize(1);
-    const auto exchange = std::make_shared<sqs::Exchange>(
+  sqs::ExchangePtr make_exchange(const std::shared_ptr<api::testing::FakeConnection>& connection,
+                                 Dialect dialect) {
+    auto exchange = std::make_shared<sqs::Exchange>(
         services_, Answer(http::Responder(connection, 0), metrics), batcher_);
     exchange->dialect = dialect;
     exchange->action = "Action";
@@ -65,6 +58,19 @@ class ActionTest : public ::testing::Test {
     exchange->account = sqs::account_of(tenant);
     exchange->region = "eu-central-1";
     exchange->base_url = "http://host";
+    return exchange;
+  }
+
+  Options options;
+  observe::Metrics metrics;
+  api::testing::FakeSubmitter submitter;
+  api::testing::FakeIoThread io;
+
+ private:
+  http::Response run(sqs::Action action, Input& input, Dialect dialect) {
+    const auto connection = std::make_shared<api::testing::FakeConnection>();
+    connection->responses.resize(1);
+    const sqs::ExchangePtr exchange = make_exchange(connection, dialect);
     exchange->guarded([&] { action(exchange, input); });
     io.run();
     EXPECT_TRUE(connection->responses[0].has_value());

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "api/sns/actions.h"
+#include "api/sns/fan_out.h"
 #include "api/sns/topic.h"
 #include "unit/api/aws/actions.h"
 
@@ -82,6 +83,31 @@ TEST_F(SnsPublish, InABatchTheEntryWhoseCopyIsNowhereHasFailed) {
   EXPECT_EQ(response.status, 200) << response.body;
   EXPECT_NE(response.body.find("<Code>ServiceUnavailable</Code>"), std::string::npos)
       << response.body;
+}
+
+TEST_F(SnsPublish, NoMoreCopiesAreMadeOnceTheyAreTooMuch) {
+  Topic topic{.name = "t", .region = "eu-central-1", .incarnation = "i"};
+  for (int i = 0; i < 10; ++i) {
+    const std::string id = std::to_string(i);
+    topic.subscriptions[id] = {.id = id,
+                               .protocol = "sqs",
+                               .endpoint = "arn:aws:sqs:eu-central-1:000000000000:q",
+                               .attributes = {{"RawMessageDelivery", "true"}},
+                               .confirmed = true};
+  }
+  const Incoming incoming{
+      .message = "m",
+      .attributes = {{"a", {.data_type = "String", .string_value = std::string(1000, 'x')}}}};
+  const auto exchange =
+      make_exchange(std::make_shared<api::testing::FakeConnection>(), aws::Dialect::sns_query);
+  FanOut fan_out(*exchange, topic, incoming, "id", "");
+  ASSERT_TRUE(fan_out.choose());
+
+  const FanOut::Copies all = fan_out.copies(nullptr, 1'000'000);
+  EXPECT_EQ(all.items.size(), 10U);
+  const std::size_t one = all.bytes / 10;
+  EXPECT_GE(one, 1000U);  // raw, so that it has the attributes
+  EXPECT_EQ(fan_out.copies(nullptr, 2 * one).items.size(), 3U);
 }
 
 }  // namespace
