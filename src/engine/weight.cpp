@@ -23,6 +23,9 @@ std::size_t weight_of(const core::Command& command) {
   if (const auto* publish = std::get_if<core::Publish>(&command)) {
     return bytes_of(*publish->message);
   }
+  if (const auto* upsert = std::get_if<core::UpsertSchedule>(&command)) {
+    return engine::bytes_of(upsert->schedule.prototype);
+  }
   std::size_t bytes = 0;
   if (const auto* batch = std::get_if<core::PublishBatch>(&command)) {
     for (const core::Publish& item : batch->items) {
@@ -35,6 +38,9 @@ std::size_t weight_of(const core::Command& command) {
 std::size_t written_for(const core::Command& command) {
   if (const auto* publish = std::get_if<core::Publish>(&command)) {
     return bytes_of(*publish);
+  }
+  if (const auto* upsert = std::get_if<core::UpsertSchedule>(&command)) {
+    return record_bytes + engine::bytes_of(upsert->schedule.prototype);
   }
   std::size_t bytes = record_bytes;
   if (const auto* batch = std::get_if<core::PublishBatch>(&command)) {

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -17,6 +18,8 @@
 namespace hk::api::aws {
 
 enum class FilterScope : std::uint8_t { message_attributes, message_body };
+/// A policy of the store was accepted once: a limit that was drawn since is not held against it.
+enum class PolicyFrom : std::uint8_t { client, store };
 
 namespace filter {
 
@@ -73,16 +76,37 @@ struct Rules {
 };
 
 /// invalid_argument: the reason, for the person who wrote the policy.
-Result<Rules> parse_rules(std::string_view text, FilterScope scope);
+Result<Rules> parse_rules(std::string_view text, FilterScope scope, PolicyFrom from);
 
 }  // namespace filter
+
+/// A message as policies look at it. However many ask, it is read once, when the first one does.
+/// On one thread.
+class FilterSubject {
+ public:
+  /// What they refer to outlives it.
+  FilterSubject(const MessageAttributes& attributes, std::string_view body);
+  FilterSubject(FilterSubject&&) noexcept;
+  ~FilterSubject();
+
+ private:
+  friend class FilterPolicy;
+  struct Read;
+
+  const MessageAttributes* attributes_;
+  std::string_view body_;
+  std::unique_ptr<Read> read_;
+};
 
 class FilterPolicy {
  public:
   /// invalid_argument: the reason. "{}" wants everything.
-  static Result<FilterPolicy> parse(std::string_view text, FilterScope scope);
+  static Result<FilterPolicy> parse(std::string_view text, FilterScope scope,
+                                    PolicyFrom from = PolicyFrom::client);
 
   /// internal: there was no memory to look at it. To take that for a no would lose the message.
+  [[nodiscard]] Result<bool> matches(FilterSubject& message) const;
+  /// The same for a message that one policy is asked of.
   [[nodiscard]] Result<bool> matches(const MessageAttributes& attributes,
                                      std::string_view body) const;
 

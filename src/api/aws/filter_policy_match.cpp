@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <optional>
 
 #include "api/aws/filter_policy.h"
 #include "api/aws/filter_policy_json.h"
@@ -169,32 +170,63 @@ json::value value_of(const MessageAttribute& attribute) {
   return json::string(text.data(), text.size());
 }
 
-}  // namespace
-
-Result<bool> FilterPolicy::matches(const MessageAttributes& attributes,
-                                   std::string_view body) const {
-  if (rules_.all_of.empty() && rules_.alternatives.empty()) {
-    return true;
-  }
-  if (scope_ == FilterScope::message_body) {
-    const Result<json::object> object = parse_json_object(body, body_bytes_max, body_depth_max);
-    if (!object && object.error().kind == ErrorKind::internal) {
-      return std::unexpected(object.error());
-    }
-    return object && wants(rules_, &*object);
-  }
-  if (attributes.empty()) {  // not even {"exists": false} takes a message without any
-    return false;
-  }
+/// internal: no memory for it.
+Result<json::object> object_of(const MessageAttributes& attributes) {
   try {
     json::object object;
     for (const auto& [name, attribute] : attributes) {
       object.emplace(name, value_of(attribute));
     }
-    return wants(rules_, &object);
+    return object;
   } catch (const std::exception& thrown) {
     return fail(ErrorKind::internal, thrown.what());
   }
+}
+
+}  // namespace
+
+/// Each is there once a policy of its scope has asked.
+struct FilterSubject::Read {
+  std::optional<Result<json::object>> body{};
+  std::optional<Result<json::object>> attributes{};
+};
+
+FilterSubject::FilterSubject(const MessageAttributes& attributes, std::string_view body)
+    : attributes_(&attributes), body_(body), read_(std::make_unique<Read>()) {}
+FilterSubject::FilterSubject(FilterSubject&&) noexcept = default;
+FilterSubject::~FilterSubject() = default;
+
+Result<bool> FilterPolicy::matches(FilterSubject& message) const {
+  if (rules_.all_of.empty() && rules_.alternatives.empty()) {
+    return true;
+  }
+  FilterSubject::Read& read = *message.read_;
+  if (scope_ == FilterScope::message_body) {
+    if (!read.body) {
+      read.body = parse_json_object(message.body_, body_bytes_max, body_depth_max);
+    }
+    const Result<json::object>& object = *read.body;
+    if (!object && object.error().kind == ErrorKind::internal) {
+      return std::unexpected(object.error());
+    }
+    return object && wants(rules_, &*object);
+  }
+  if (message.attributes_->empty()) {  // not even {"exists": false} takes a message without any
+    return false;
+  }
+  if (!read.attributes) {
+    read.attributes = object_of(*message.attributes_);
+  }
+  if (!*read.attributes) {
+    return std::unexpected(read.attributes->error());
+  }
+  return wants(rules_, &**read.attributes);
+}
+
+Result<bool> FilterPolicy::matches(const MessageAttributes& attributes,
+                                   std::string_view body) const {
+  FilterSubject message(attributes, body);
+  return matches(message);
 }
 
 }  // namespace hk::api::aws

@@ -186,14 +186,14 @@ Result<Condition> parse_operator(const json::object& object) {
 
 class Parser {
  public:
-  explicit Parser(FilterScope scope) : scope_(scope) {}
+  Parser(FilterScope scope, PolicyFrom from) : scope_(scope), from_(from) {}
 
   Result<Rules> parse(const json::object& object) {
     auto rules = parse_object(object, "", 1);
     if (rules && paths_.size() > keys_max) {
       return wrong("a filter policy can not have more than 5 keys");
     }
-    if (rules && rules->combinations > combinations_max) {
+    if (rules && rules->combinations > combinations_max && from_ == PolicyFrom::client) {
       return wrong("the filter policy is too complex: it has more than 150 combinations");
     }
     if (!rules) {
@@ -274,11 +274,20 @@ class Parser {
         return std::unexpected(std::move(conditions.error()));
       }
       rule.any_of = std::move(*conditions);
-      combinations = rule.any_of.size() * depth;
+      combinations = alternatives(rule.any_of) * depth;
       paths_.insert(std::move(place));
     }
     rules.all_of.push_back(std::move(rule));
     return std::min(combinations, combinations_max + 1);
+  }
+
+  /// Each value of a list in anything-but is one more that a message is compared with.
+  static std::uint64_t alternatives(const std::vector<Condition>& conditions) {
+    std::uint64_t count = 0;
+    for (const Condition& one : conditions) {
+      count += std::max<std::uint64_t>(one.but.size(), 1);
+    }
+    return count;
   }
 
   static Result<std::vector<Condition>> parse_conditions(std::string_view key,
@@ -310,23 +319,25 @@ class Parser {
   }
 
   FilterScope scope_;
+  PolicyFrom from_;
   std::set<std::string> paths_;  ///< of the keys that have conditions
 };
 
 }  // namespace
 
-Result<Rules> parse_rules(std::string_view text, FilterScope scope) {
+Result<Rules> parse_rules(std::string_view text, FilterScope scope, PolicyFrom from) {
   const Result<json::object> object = parse_json_object(text);
   if (!object) {
     return wrong("failed to parse JSON: " + object.error().message);
   }
-  return Parser(scope).parse(*object);
+  return Parser(scope, from).parse(*object);
 }
 
 }  // namespace filter
 
-Result<FilterPolicy> FilterPolicy::parse(std::string_view text, FilterScope scope) {
-  Result<filter::Rules> rules = filter::parse_rules(text, scope);
+Result<FilterPolicy> FilterPolicy::parse(std::string_view text, FilterScope scope,
+                                         PolicyFrom from) {
+  Result<filter::Rules> rules = filter::parse_rules(text, scope, from);
   if (!rules) {
     return std::unexpected(std::move(rules.error()));
   }

@@ -88,7 +88,7 @@ Result<CancelQuery> read_query(const Call& call) {
 /// the lane's name.
 bool lane_fits(const Filter& filter, const core::LaneKey& lane) {
   const auto has = [](const std::vector<std::string>& values, const std::string& one) {
-    return values.empty() || std::ranges::find(values, one) != values.end();
+    return values.empty() || std::ranges::binary_search(values, one);
   };
   return has(filter.queues, lane.queue) && (lane.ordered() || has(filter.flow_keys, lane.flow_key));
 }

@@ -68,7 +68,11 @@ Result<DeadLetterQuery> understand(core::TenantId tenant, const Parameters& para
     return std::unexpected(message_id.error());
   }
   query.message_id = std::move(*message_id);
-  for (const std::string& text : parameters.all("responseStatus")) {
+  const std::vector<std::string> statuses = parameters.all("responseStatus");
+  if (const Result<void> few = check_count("responseStatus", statuses.size()); !few) {
+    return std::unexpected(few.error());
+  }
+  for (const std::string& text : statuses) {
     const std::optional<std::uint64_t> status = parse_unsigned(text);
     if (!status) {
       return fail(ErrorKind::invalid_argument,
@@ -181,7 +185,7 @@ Result<DeadLetterPage> select_by_filter(core::Reader& reader, const DeadLetterQu
   }
 
   std::size_t scanned = 0;
-  std::size_t bytes = 0;
+  std::size_t bytes = 0;  // of all that is read: what does not fit costs as much as what does
   while (true) {
     const std::vector<core::DeadLetterKey> keys =
         reader.dead_letters(query.tenant, after, query.paging.latest_first, scan_step);
@@ -189,17 +193,17 @@ Result<DeadLetterPage> select_by_filter(core::Reader& reader, const DeadLetterQu
       if (beyond_dates(query, key.failed_at)) {
         return page;
       }
-      if (scanned++ == options.scanned_per_listing_max) {
+      if (scanned++ == options.scanned_per_listing_max || bytes > options.listing_bytes_max) {
         page.cursor = cursor_at(*after);
         return page;
       }
       std::optional<DeadLetter> letter = read_dead_letter(reader, key);
+      bytes += letter ? weight(*letter) : 0;
       if (letter && matches(query, *letter)) {
-        bytes += weight(*letter);
         // One more that fits is how we know that a next page is not empty.
         if (page.letters.size() == query.paging.count ||
             (!page.letters.empty() && bytes > options.listing_bytes_max)) {
-          page.cursor = cursor_at(page.letters.back().key);
+          page.cursor = cursor_at(*after);
           return page;
         }
         page.letters.push_back(std::move(*letter));

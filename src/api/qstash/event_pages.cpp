@@ -69,18 +69,31 @@ class Stories {
       return known->second;
     }
     Story story = read_story(reader_, seq, true);
-    bytes_ += 1024 + (story.message ? story.message->body.size() : 0);
+    const std::size_t size = weight(story);
+    read_ += size;
+    bytes_ += 1024 + size;
     if (bytes_ > story_bytes_kept) {
       stories_.clear();
       bytes_ = 0;
     }
     return stories_.emplace(seq, std::move(story)).first->second;
   }
+  /// Since the beginning.
+  [[nodiscard]] std::size_t bytes_read() const { return read_; }
 
  private:
+  static std::size_t weight(const Story& story) {
+    std::size_t bytes = story.message ? story.message->body.size() : 0;
+    for (const core::Attempt& one : story.attempts) {
+      bytes += one.response_body.size();
+    }
+    return bytes;
+  }
+
   core::Reader& reader_;
   std::unordered_map<core::Seq, Story> stories_;
-  std::size_t bytes_ = 0;
+  std::size_t bytes_ = 0;  ///< kept
+  std::size_t read_ = 0;
 };
 
 /// One event of the log and its place there.
@@ -143,7 +156,8 @@ Result<EventPage> scan_events(core::Reader& reader, EventQuery query, const Opti
           continue;
         }
         const core::EventRef& ref = batch.events[index];
-        if (scanned++ == options.scanned_per_listing_max) {
+        if (scanned++ == options.scanned_per_listing_max ||
+            stories.bytes_read() > options.listing_bytes_max) {
           return page.finish(cursor_at_last());
         }
         if (query.wants(ref.kind)) {

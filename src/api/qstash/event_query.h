@@ -34,7 +34,8 @@ struct EventPage {
   std::optional<std::string> cursor{};
 };
 
-/// Scans the log: at most Options::scanned_per_listing_max events are looked at.
+/// Scans the log: at most Options::scanned_per_listing_max events are looked at, and no more once
+/// listing_bytes_max of their messages have been read.
 /// invalid_argument: the cursor is neither ours nor a time.
 Result<EventPage> scan_events(core::Reader& reader, EventQuery query, const Options& options);
 

@@ -1,6 +1,10 @@
 #include "api/qstash/filter.h"
 
 #include <algorithm>
+#include <functional>
+#include <initializer_list>
+#include <iterator>
+#include <utility>
 
 #include "api/text.h"
 
@@ -8,8 +12,11 @@ namespace hk::api::qstash {
 
 namespace {
 
+/// A page is compared with each of them on an I/O thread: more would hold up what else waits there.
+constexpr std::size_t values_max = 100;
+
 bool has(const std::vector<std::string>& values, std::string_view value) {
-  return std::ranges::find(values, value) != values.end();
+  return std::ranges::binary_search(values, value, std::less<>());
 }
 /// No values: no condition.
 bool accepts(const std::vector<std::string>& values, std::string_view value) {
@@ -62,11 +69,10 @@ bool host_matches(const std::vector<std::string>& hosts, const core::Message& me
     return true;
   }
   const std::string authority = authority_of(message.url);
-  return std::ranges::any_of(hosts, [&](const std::string& wanted) {
-    const std::string lowered = to_lower(wanted);
-    return lowered == authority || lowered == without_port(authority) ||
-           message.host.ends_with("://" + lowered);  // the default port, spelled out
-  });
+  const std::size_t scheme = message.host.find("://");  // there the default port is spelled out
+  return has(hosts, authority) || has(hosts, without_port(authority)) ||
+         (scheme != std::string::npos &&
+          has(hosts, std::string_view(message.host).substr(scheme + 3)));
 }
 
 Result<Moment> read_date(const Parameters& parameters, std::string_view name, Moment otherwise) {
@@ -82,6 +88,15 @@ Result<Moment> read_date(const Parameters& parameters, std::string_view name, Mo
 }
 
 }  // namespace
+
+Result<void> check_count(std::string_view parameter, std::size_t values) {
+  if (values > values_max) {
+    return fail(ErrorKind::invalid_argument,
+                std::string(parameter) + ": at most " + std::to_string(values_max) +
+                    " values in one call; these are " + std::to_string(values));
+  }
+  return {};
+}
 
 bool Filter::matches(const core::Message& message) const {
   if (!accepts(urls, message.url) || !accepts(queues, message.queue) ||
@@ -102,9 +117,6 @@ Result<Filter> read_filter(const Parameters& parameters) {
   filter.topics = parameters.all("topicName");
   filter.labels = parameters.all("label");
   filter.flow_keys = parameters.all("flowControlKey");
-  for (std::string& key : parameters.whole("flowControlKey")) {
-    filter.flow_keys.push_back(std::move(key));  // a key may have a comma in it
-  }
   filter.caller_ips = parameters.all("callerIp");
   for (std::string& ip : parameters.all("callerIP")) {
     filter.caller_ips.push_back(std::move(ip));
@@ -112,6 +124,33 @@ Result<Filter> read_filter(const Parameters& parameters) {
   filter.hosts = parameters.all("host");
   filter.paths = parameters.all("path");
   filter.schedules = parameters.all("scheduleId");
+  std::vector<std::string> whole_keys = parameters.whole("flowControlKey");
+  for (const auto& [name, values] :
+       std::initializer_list<std::pair<std::string_view, const std::vector<std::string>*>>{
+           {"url", &filter.urls},
+           {"queueName", &filter.queues},
+           {"topicName", &filter.topics},
+           {"label", &filter.labels},
+           {"flowControlKey", &filter.flow_keys},
+           {"flowControlKey", &whole_keys},
+           {"callerIp", &filter.caller_ips},
+           {"host", &filter.hosts},
+           {"path", &filter.paths},
+           {"scheduleId", &filter.schedules}}) {
+    if (const Result<void> few = check_count(name, values->size()); !few) {
+      return std::unexpected(few.error());
+    }
+  }
+  // A key may have a comma in it.
+  std::ranges::move(whole_keys, std::back_inserter(filter.flow_keys));
+  for (std::string& host : filter.hosts) {
+    host = to_lower(host);
+  }
+  for (std::vector<std::string>* const values :
+       {&filter.urls, &filter.queues, &filter.topics, &filter.labels, &filter.flow_keys,
+        &filter.caller_ips, &filter.hosts, &filter.paths, &filter.schedules}) {
+    std::ranges::sort(*values);
+  }
   const Result<Moment> from = read_date(parameters, "fromDate", Moment{});
   if (!from) {
     return std::unexpected(from.error());

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "api/parameters.h"
@@ -15,6 +16,7 @@
 
 namespace hk::api::qstash {
 
+/// The values of each are sorted, hosts in lower case: read_filter makes it so.
 struct Filter {
   std::vector<std::string> urls{};
   std::vector<std::string> queues{};
@@ -31,7 +33,10 @@ struct Filter {
   [[nodiscard]] bool matches(const core::Message& message) const;
 };
 
-/// invalid_argument: a date that is no number.
+/// invalid_argument: there are more values than one call may give.
+Result<void> check_count(std::string_view parameter, std::size_t values);
+
+/// invalid_argument: a date that is no number, too many values.
 Result<Filter> read_filter(const Parameters& parameters);
 
 struct Paging {

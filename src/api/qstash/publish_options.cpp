@@ -15,6 +15,9 @@ namespace {
 using http::equals_ignoring_case;
 
 constexpr std::size_t flow_key_bytes_max = 256;
+// A header line cannot hold more than this; in a batch nothing else would bound it.
+constexpr std::size_t listed_max = 64;
+constexpr std::size_t list_bytes_max = std::size_t{8} * 1024;
 
 /// Content-Type first, then the forwarded ones; a forwarded Content-Type replaces the request's.
 Result<void> read_headers(const Options& options, Given& given, core::Message& message) {
@@ -147,6 +150,16 @@ Result<void> read_rest(const Given& given, core::Message& message) {
   return read_labels_and_redaction(given, message);
 }
 
+/// The option's parts are told apart by commas, so this bounds their number before they are made.
+Result<void> check_list(Option option, std::string_view value) {
+  if (value.size() > list_bytes_max ||
+      static_cast<std::size_t>(std::ranges::count(value, ',')) >= listed_max) {
+    return refused(option, "at most " + std::to_string(listed_max) + " of them and " +
+                               std::to_string(list_bytes_max) + " bytes together");
+  }
+  return {};
+}
+
 Result<bool> wants_all_headers(const Given& given) {
   std::string* const value = given[Option::header_forward];
   if (value == nullptr) {
@@ -162,6 +175,13 @@ Result<bool> wants_all_headers(const Given& given) {
 }  // namespace
 
 Result<void> read_labels_and_redaction(const Section& given, core::Message& message) {
+  for (const Option option : {Option::label, Option::redact}) {
+    if (std::string* const value = given[option]) {
+      if (auto fits = check_list(option, *value); !fits) {
+        return fits;
+      }
+    }
+  }
   if (std::string* const value = given[Option::label]) {
     message.labels = split_commas(*value);
   }

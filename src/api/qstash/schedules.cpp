@@ -19,7 +19,8 @@ namespace hk::api::qstash {
 
 namespace {
 
-constexpr std::size_t schedules_per_read = 128;
+/// Each may have a body of some MiB, and the answer may be full after one.
+constexpr std::size_t schedules_per_read = 4;
 
 http::Response no_such_schedule(std::string_view id) {
   return error_response(404, "schedule " + std::string(id) + " not found");

@@ -25,10 +25,7 @@ aws::Checked<void> set_attributes(const Exchange& exchange, const Topic& topic,
 aws::TextMap attributes_of(const Exchange& exchange, const Topic& topic,
                            const Subscription& subscription);
 
-/// invalid_parameter: too many, or one that is too long.
+/// invalid_parameter: too many, one that is too long, or what is no text.
 aws::Checked<void> set_tags(Topic& topic, const aws::TextMap& tags);
-
-/// How many characters a text of UTF-8 has.
-std::size_t characters(std::string_view text);
 
 }  // namespace hk::api::sns

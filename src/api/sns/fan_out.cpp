@@ -7,6 +7,7 @@
 #include "api/sns/signing_key.h"
 #include "api/sqs/new_message.h"
 #include "api/text.h"
+#include "engine/message_cache.h"
 
 namespace hk::api::sns {
 
@@ -31,13 +32,17 @@ FanOut::FanOut(const Exchange& exchange, const Topic& topic, const Incoming& inc
                     .timestamp = rfc3339(exchange.services.now())} {}
 
 Result<void> FanOut::choose() {
+  // Read once for all subscriptions that get the same text, of which there is one per protocol.
+  std::map<const std::string*, aws::FilterSubject> subjects;
   for (const auto& [id, subscription] : topic_.subscriptions) {
     if (!subscription.confirmed) {
       continue;
     }
     if (subscription.filter) {
-      const Result<bool> wanted = subscription.filter->matches(
-          incoming_.attributes, incoming_.text_for(subscription.protocol));
+      const std::string& text = incoming_.text_for(subscription.protocol);
+      const auto subject =
+          subjects.try_emplace(&text, incoming_.attributes, std::string_view(text)).first;
+      const Result<bool> wanted = subscription.filter->matches(subject->second);
       if (!wanted) {
         return std::unexpected(wanted.error());
       }
@@ -62,7 +67,7 @@ bool FanOut::fits_raw(const Subscription& subscription) const {
          incoming_.attributes.size() <= aws::message_attributes_max;
 }
 
-FanOut::Copies FanOut::copies(const security::RsaKey* key) {
+FanOut::Copies FanOut::copies(const security::RsaKey* key, std::size_t bytes_max) {
   Copies all;
   for (const Subscription* const subscription : chosen_) {
     std::optional<core::Publish> one = copy(*subscription, key);
@@ -70,9 +75,12 @@ FanOut::Copies FanOut::copies(const security::RsaKey* key) {
       one = dead_letter(*subscription, key);
     }
     if (one) {
-      all.bytes += one->message->body.size();
+      all.bytes += engine::bytes_of(*one->message);  // attributes count, too
       all.items.push_back(std::move(*one));
       all.subscriptions.push_back(subscription);
+    }
+    if (all.bytes > bytes_max) {
+      break;  // before the rest of them takes up memory, too
     }
   }
   return all;

@@ -47,8 +47,9 @@ class FanOut {
     std::size_t bytes = 0;
   };
   /// One for each subscriber that can be delivered to; of the others, into their dead-letter
-  /// queues. `key`: null if no signature is needed.
-  Copies copies(const security::RsaKey* key);
+  /// queues. `key`: null if no signature is needed. Ends with the first one that makes them more
+  /// than `bytes_max`.
+  Copies copies(const security::RsaKey* key, std::size_t bytes_max);
   /// The copy for the subscription's dead-letter queue; nullopt: it has none, or that is no place
   /// for it.
   std::optional<core::Publish> dead_letter(const Subscription& subscription,

@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "api/aws/names.h"
+#include "api/aws/tags.h"
 #include "api/json_input.h"
 #include "api/sns/attributes.h"
 #include "base/encoding.h"
@@ -25,7 +26,7 @@ Checked<std::optional<std::string>> read_subject(aws::Input& entry) {
   }
   const bool printable = std::ranges::all_of(
       *subject, [](char c) { return static_cast<unsigned char>(c) >= 0x20 && c != 0x7f; });
-  if (subject->empty() || characters(*subject) > subject_characters_max || !printable ||
+  if (subject->empty() || aws::characters(*subject) > subject_characters_max || !printable ||
       !aws::allowed_text(*subject)) {
     return std::unexpected(
         invalid("Subject", "it has 1 to 100 characters and no line breaks or control characters"));

@@ -22,6 +22,7 @@ using aws::Checked;
 
 constexpr Millis dedup_window{300'000};
 constexpr std::size_t copies_bytes_max = std::size_t{128} * 1024 * 1024;  ///< of one message
+constexpr int late_repeats = 3;
 
 /// A message under way. What it refers to lives as long: it is shared by its callbacks.
 struct Entry {
@@ -74,11 +75,11 @@ core::Publish mark_of(const Exchange& exchange, const Topic& topic, const Entry&
 
 Checked<core::PublishBatch> command_of(const Publishing& publishing, Entry& entry) {
   const Topic& topic = *publishing.topic;
-  FanOut::Copies copies = entry.fan_out->copies(publishing.key_or_null());
+  FanOut::Copies copies = entry.fan_out->copies(publishing.key_or_null(), copies_bytes_max);
   if (copies.bytes > copies_bytes_max) {
-    return std::unexpected(
-        invalid("Message", "too much for one request: " + std::to_string(copies.items.size()) +
-                               " copies of " + std::to_string(copies.bytes) + " bytes in all"));
+    return std::unexpected(invalid(
+        "Message", "too much for one request: its copies for the subscribers have more than " +
+                       std::to_string(copies_bytes_max) + " bytes in all"));
   }
   core::PublishBatch command;
   if (topic.fifo()) {
@@ -89,10 +90,15 @@ Checked<core::PublishBatch> command_of(const Publishing& publishing, Entry& entr
   return command;
 }
 
-/// What the core said of an entry. Copies whose queues are gone since we looked are returned for
-/// their dead-letter queues.
-std::vector<core::Publish> note(const Publishing& publishing, Entry& entry,
-                                const core::Reply& reply) {
+/// A copy that its queue did not get: that is gone since we looked. It is for the subscription's
+/// dead-letter queue.
+struct Late {
+  Entry* entry = nullptr;
+  const Subscription* subscription = nullptr;
+};
+
+/// What the core said of an entry.
+std::vector<Late> note(const Publishing& publishing, Entry& entry, const core::Reply& reply) {
   if (!reply) {
     publishing.exchange->services.metrics.publish_refused(
         reply.error().kind == ErrorKind::unavailable ? "busy" : "by_core");
@@ -109,33 +115,61 @@ std::vector<core::Publish> note(const Publishing& publishing, Entry& entry,
     items = items.subspan(1);  // nothing follows the mark of what came before
   }
   publishing.exchange->services.metrics.published(repeated);
-  std::vector<core::Publish> late;
+  std::vector<Late> late;
   for (std::size_t i = 0; i < items.size(); ++i) {
-    if (items[i]) {
-      continue;
-    }
-    if (auto letter =
-            entry.fan_out->dead_letter(*entry.subscriptions[i], publishing.key_or_null())) {
-      late.push_back(std::move(*letter));
+    if (!items[i]) {
+      late.push_back({&entry, entry.subscriptions[i]});
     }
   }
   return late;
 }
 
-void finish(const PublishingPtr& publishing, const std::vector<Entry*>& sent,
-            const std::vector<core::Reply>& replies) {
-  core::PublishBatch late;
-  for (std::size_t i = 0; i < sent.size(); ++i) {
-    for (core::Publish& letter : note(*publishing, *sent[i], replies[i])) {
-      late.items.push_back(std::move(letter));
+/// The others have their copies by now. Whoever sends it again makes them twice, which is better
+/// than one that is nowhere. (A FIFO topic takes it for a repetition unless it has another id.)
+void give_up(const std::vector<Late>& late, const Error& error) {
+  for (const Late& one : late) {
+    one.entry->refused = aws::refusal_from(
+        error.kind == ErrorKind::unavailable ? error : Error{ErrorKind::internal, error.message});
+  }
+}
+
+/// Copies for dead-letter queues; those that have no such place are left out.
+void send_late(const PublishingPtr& publishing, const std::vector<Late>& wanted, int repeats) {
+  core::PublishBatch command;
+  std::vector<Late> late;
+  for (const Late& one : wanted) {
+    if (auto letter =
+            one.entry->fan_out->dead_letter(*one.subscription, publishing->key_or_null())) {
+      command.items.push_back(std::move(*letter));
+      late.push_back(one);
     }
   }
-  if (late.items.empty()) {
+  if (late.empty()) {
     publishing->answer(*publishing);
     return;
   }
   publishing->exchange->batcher.submit(
-      std::move(late), [publishing](const core::Reply&) { publishing->answer(*publishing); });
+      std::move(command), [publishing, late = std::move(late), repeats](const core::Reply& reply) {
+        publishing->exchange->guarded([&] {
+          if (!reply && repeats > 0) {
+            send_late(publishing, late, repeats - 1);
+            return;
+          }
+          if (!reply) {
+            give_up(late, reply.error());
+          }
+          publishing->answer(*publishing);
+        });
+      });
+}
+
+void finish(const PublishingPtr& publishing, const std::vector<Entry*>& sent,
+            const std::vector<core::Reply>& replies) {
+  std::vector<Late> late;
+  for (std::size_t i = 0; i < sent.size(); ++i) {
+    std::ranges::move(note(*publishing, *sent[i], replies[i]), std::back_inserter(late));
+  }
+  send_late(publishing, late, late_repeats);
 }
 
 /// Commands go out in the order of the entries: that is the order in which FIFO queues have them.

@@ -98,7 +98,7 @@ Checked<void> set_attribute(const Exchange& exchange, const Topic& topic,
   } else {
     subscription.attributes[name] = std::move(*kept);
   }
-  if (const auto read = read_attributes(subscription); !read) {
+  if (const auto read = read_attributes(subscription, aws::PolicyFrom::client); !read) {
     return std::unexpected(aws::filter_policy_refusal(read.error(), subscribing));
   }
   return {};

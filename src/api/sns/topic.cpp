@@ -100,11 +100,11 @@ aws::FilterScope Subscription::scope() const {
 
 bool Subscription::lapsed(Moment now) const { return !confirmed && token_made + token_life <= now; }
 
-Result<void> read_attributes(Subscription& subscription) {
+Result<void> read_attributes(Subscription& subscription, aws::PolicyFrom from) {
   subscription.filter.reset();
   if (const auto policy = subscription.attributes.find("FilterPolicy");
       policy != subscription.attributes.end()) {
-    auto parsed = aws::FilterPolicy::parse(policy->second, subscription.scope());
+    auto parsed = aws::FilterPolicy::parse(policy->second, subscription.scope(), from);
     if (!parsed) {
       return std::unexpected(parsed.error());
     }
@@ -185,7 +185,7 @@ Topic from_document(const core::Document& document) {
     topic.retries = std::move(*retries);
   }
   for (auto& [id, subscription] : topic.subscriptions) {
-    if (const auto read = read_attributes(subscription); !read) {
+    if (const auto read = read_attributes(subscription, aws::PolicyFrom::store); !read) {
       throw core::CorruptRecord("topic " + document.name + ", subscription " + id + ": " +
                                 read.error().message);
     }

@@ -71,7 +71,7 @@ Topic from_document(const core::Document& document);
 std::size_t bytes_of(const core::Document& document);
 
 /// Reads anew what is read from attributes. invalid_argument: an attribute does not parse.
-Result<void> read_attributes(Subscription& subscription);
+Result<void> read_attributes(Subscription& subscription, aws::PolicyFrom from);
 
 /// null: there is none. What it gives may be shared with other requests of this thread.
 std::shared_ptr<const Topic> find_topic(const Exchange& exchange, std::string_view name);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "api/aws/tags.h"
 #include "api/json.h"
 #include "api/json_input.h"
 #include "api/sns/attributes.h"
@@ -16,7 +17,6 @@ using aws::Checked;
 constexpr std::size_t name_characters_max = 100;
 constexpr std::size_t text_bytes_max = 2'048;
 constexpr std::size_t policy_bytes_max = 32'768;
-constexpr std::size_t tags_max = 50;
 
 /// As the service spells what it does by default, which is what we do.
 constexpr std::string_view default_delivery_policy =
@@ -112,7 +112,7 @@ Checked<std::string> boolean(std::string_view name, const std::string& value) {
 Checked<std::string> checked(const Topic& topic, const std::string& name, const std::string& value,
                              bool creating) {
   if (name == "DisplayName") {
-    if (characters(value) > name_characters_max) {
+    if (aws::characters(value) > name_characters_max) {
       return wrong(name, "it has at most 100 characters");
     }
     return value;
@@ -155,11 +155,6 @@ Checked<std::string> checked(const Topic& topic, const std::string& name, const 
 }
 
 }  // namespace
-
-std::size_t characters(std::string_view text) {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; }));
-}
 
 Checked<void> set_attribute(Topic& topic, const std::string& name, const std::string& value,
                             bool creating) {
@@ -221,13 +216,13 @@ aws::TextMap attributes_of(const Exchange& exchange, const Topic& topic) {
 }
 
 Checked<void> set_tags(Topic& topic, const aws::TextMap& tags) {
+  if (const Result<void> good = aws::check_tags(tags); !good) {
+    return std::unexpected(invalid("Tags", good.error().message));
+  }
   for (const auto& [key, value] : tags) {
-    if (key.empty() || characters(key) > 128 || characters(value) > 256) {
-      return std::unexpected(invalid("Tags", "a key has 1 to 128 characters, a value at most 256"));
-    }
     topic.tags[key] = value;
   }
-  if (topic.tags.size() > tags_max) {
+  if (topic.tags.size() > aws::tags_max) {
     return std::unexpected(invalid("Tags", "a topic has at most 50 tags"));
   }
   return {};

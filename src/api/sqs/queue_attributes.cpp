@@ -25,6 +25,7 @@ constexpr std::int64_t retention_max = 14 * 24 * hour;
 constexpr std::int64_t beyond_max = extended_max.count();
 
 constexpr std::int64_t push_parallelism_max = 1000;
+constexpr std::size_t key_id_bytes_max = 2'048;
 
 std::unexpected<aws::Refusal> bad_value(std::string_view name, std::string_view value) {
   return refuse(ErrorCode::invalid_attribute_value, "Invalid value for the parameter " +
@@ -173,6 +174,9 @@ Checked<void> set_allow_policy(const Setting& one) {
 }
 
 Checked<void> set_kms_key(const Setting& one) {
+  if (one.value.size() > key_id_bytes_max) {
+    return bad_value(one.name, one.value);
+  }
   set_extra(one.settings, one.name, one.value);
   if (!one.value.empty()) {
     set_extra(one.settings, "SqsManagedSseEnabled", "false");
@@ -310,9 +314,8 @@ std::string seconds_text(Millis time) {
   return std::to_string(std::chrono::duration_cast<std::chrono::seconds>(time).count());
 }
 
-aws::TextMap all_attributes(const Exchange& exchange, const core::Queue& queue,
-                            const core::QueueCounted& counted) {
-  const PullSettings& settings = *queue.pull;
+/// What is told of the settings.
+aws::TextMap shown(const PullSettings& settings) {
   aws::TextMap all;
   all["VisibilityTimeout"] = seconds_text(settings.visibility);
   all["DelaySeconds"] = seconds_text(settings.delay);
@@ -345,6 +348,24 @@ aws::TextMap all_attributes(const Exchange& exchange, const core::Queue& queue,
       all["HikyakuOnFailure"] = "halt";
     }
   }
+  return all;
+}
+
+/// The same, with what holds though nothing is told of it.
+aws::TextMap in_effect(const PullSettings& settings) {
+  aws::TextMap all = shown(settings);
+  for (const auto& [name, otherwise] :
+       {std::pair{"HikyakuPushParallelism", std::to_string(PushSettings{}.parallelism)},
+        std::pair{"KmsDataKeyReusePeriodSeconds", std::string("300")}}) {
+    const std::string set = find_extra(settings, name);
+    all[name] = set.empty() ? otherwise : set;
+  }
+  return all;
+}
+
+aws::TextMap all_attributes(const Exchange& exchange, const core::Queue& queue,
+                            const core::QueueCounted& counted) {
+  aws::TextMap all = shown(*queue.pull);
   all["QueueArn"] = arn_of(exchange, queue);
   all["CreatedTimestamp"] = std::to_string(to_ms(queue.created_at) / 1000);
   all["LastModifiedTimestamp"] = std::to_string(to_ms(queue.updated_at) / 1000);
@@ -396,6 +417,17 @@ aws::Checked<void> apply_attributes(const Exchange& exchange, const std::string&
   }
   settings = std::move(changed);
   return {};
+}
+
+bool has_attribute(const Exchange& exchange, const core::Queue& queue, const std::string& name,
+                   const std::string& value) {
+  const aws::TextMap present = in_effect(*queue.pull);
+  if (const auto known = present.find(name); known != present.end() && known->second == value) {
+    return true;  // also when it could not be set any more: its dead-letter queue may be gone
+  }
+  PullSettings changed = *queue.pull;
+  return apply_attributes(exchange, queue.name, {{name, value}}, true, changed) &&
+         in_effect(changed) == present;
 }
 
 std::optional<PushSettings> push_settings_of(const core::PullSettings& settings) {

@@ -20,6 +20,11 @@ aws::Checked<void> apply_attributes(const Exchange& exchange, const std::string&
                                     const aws::TextMap& given, bool creating,
                                     core::PullSettings& settings);
 
+/// Whether the queue has this value of the attribute, be it set or by default, in whatever
+/// spelling.
+bool has_attribute(const Exchange& exchange, const core::Queue& queue, const std::string& name,
+                   const std::string& value);
+
 /// Where a queue pushes what comes into it, and how much of it at once.
 struct PushSettings {
   std::string url{};

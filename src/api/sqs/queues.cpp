@@ -2,11 +2,13 @@
 #include <algorithm>
 
 #include "api/aws/names.h"
+#include "api/aws/tags.h"
 #include "api/reply.h"
 #include "api/sqs/change_settings.h"
 #include "api/sqs/exchange.h"
 #include "api/sqs/extra_settings.h"
 #include "api/sqs/queue_attributes.h"
+#include "api/text.h"
 #include "base/encoding.h"
 
 namespace hk::api::sqs {
@@ -18,29 +20,30 @@ using aws::ErrorCode;
 constexpr std::int64_t page_max = 1000;
 constexpr Millis purge_pause{60'000};
 
-/// Of UTF-8.
-std::size_t characters(std::string_view text) {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
-}
-
 bool shown(const core::Queue& queue) { return queue.pull && !queue.deleted; }
 
 /// Every attribute that is given must be as it is.
 std::optional<std::string> different(const Exchange& exchange, const core::Queue& queue,
                                      const aws::TextMap& given) {
-  core::PullSettings wanted = *queue.pull;
-  if (!apply_attributes(exchange, queue.name, given, true, wanted)) {
-    return given.empty() ? std::string{} : given.begin()->first;
-  }
   for (const auto& [name, value] : given) {
-    core::PullSettings one = *queue.pull;
-    if (!apply_attributes(exchange, queue.name, {{name, value}}, true, one) || one != *queue.pull) {
+    if (!has_attribute(exchange, queue, name, value)) {
       return name;
     }
   }
   return std::nullopt;
 }
+
+/// False: they have been refused.
+bool good_tags(Exchange& exchange, const aws::TextMap& tags) {
+  const Result<void> good = aws::check_tags(tags);
+  if (!good) {
+    exchange.refuse({ErrorCode::invalid_parameter_value,
+                     "The parameter Tags is invalid. Reason: " + good.error().message + "."});
+  }
+  return good.has_value();
+}
+
+bool is_true(const std::string& value) { return parse_bool(value).value_or(false); }
 
 void send_page(Exchange& exchange, std::string_view list, const std::vector<core::Queue>& queues,
                std::optional<std::int64_t> max) {
@@ -123,7 +126,7 @@ void create_queue(const ExchangePtr& exchange, aws::Input& input) {
     return;
   }
   const auto fifo = attributes.find("FifoQueue");
-  const bool wants_fifo = fifo != attributes.end() && fifo->second == "true";
+  const bool wants_fifo = fifo != attributes.end() && is_true(fifo->second);
   if (!aws::valid_queue_name(name) ||
       (fifo != attributes.end() && wants_fifo != aws::is_fifo_name(name)) ||
       (aws::is_fifo_name(name) && !wants_fifo)) {
@@ -135,6 +138,9 @@ void create_queue(const ExchangePtr& exchange, aws::Input& input) {
         "QueueName", name,
         "Can only include alphanumeric characters, hyphens, or underscores. 1 to 80 in length; the "
         "name of a FIFO queue, and of no other, ends in .fifo"));
+    return;
+  }
+  if (!good_tags(*exchange, tags)) {
     return;
   }
   core::CreatePullQueue command{exchange->tenant_id(), name, {}};
@@ -287,7 +293,7 @@ void set_queue_attributes(const ExchangePtr& exchange, aws::Input& input) {
     return;
   }
   const auto fifo = attributes.find("FifoQueue");
-  if (fifo != attributes.end() && queue->pull->fifo && fifo->second == "true") {
+  if (fifo != attributes.end() && queue->pull->fifo && is_true(fifo->second)) {
     attributes.erase(fifo);
   }
   if (attributes.empty()) {
@@ -311,12 +317,8 @@ void tag_queue(const ExchangePtr& exchange, aws::Input& input) {
     exchange->refuse(aws::missing_parameter("Tags"));
     return;
   }
-  for (const auto& [key, value] : tags) {
-    if (key.empty() || characters(key) > 128 || characters(value) > 256) {
-      exchange->refuse(
-          aws::invalid_value("Tags", key, "a key has 1 to 128 characters, a value at most 256."));
-      return;
-    }
+  if (!good_tags(*exchange, tags)) {
+    return;
   }
   change_settings(
       exchange, queue->name, [tags](core::PullSettings& settings) -> aws::Checked<void> {
@@ -324,7 +326,7 @@ void tag_queue(const ExchangePtr& exchange, aws::Input& input) {
           std::erase_if(settings.tags, [&](const core::Header& one) { return one.name == key; });
           settings.tags.push_back({key, value});
         }
-        if (settings.tags.size() > 50) {
+        if (settings.tags.size() > aws::tags_max) {
           return aws::refuse(ErrorCode::invalid_parameter_value, "A queue has at most 50 tags.");
         }
         return {};

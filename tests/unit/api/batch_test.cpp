@@ -100,6 +100,9 @@ TEST_F(Batch, TellsWhatIsWrongWithAnItem) {
       {R"({"destination":"https://h","headers":{"upstash-retries":"many"}})", "Upstash-Retries"},
       {R"({"destination":"https://h","headers":{"upstash-retries":["1","2"]}})",
        "Upstash-Retries: the header is there twice"},
+      {R"({"destination":"https://h","headers":{"upstash-label":")" + std::string(8193, 'l') +
+           R"("}})",
+       "Upstash-Label: at most 64 of them"},
       {R"({"destination":"https://h","body":5})", "body must be a text"},
       {R"({"destination":"https://h","body":"12345"})", "the body is larger than 4 bytes"},
       {R"({"destination":"https://h","queue":7})", "queue must be a text"},

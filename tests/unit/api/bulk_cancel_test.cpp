@@ -114,6 +114,22 @@ TEST_F(BulkCancel, WhatIsNotUnderstoodCancelsNothing) {
   }
 }
 
+TEST_F(BulkCancel, AParameterHasAtMostAHundredValues) {
+  core::Message message;
+  message.url = "https://Host.example/x";
+  store_waiting(1, message);
+  std::string hosts = R"("HOST.example")";
+  for (int i = 1; i < 100; ++i) {
+    hosts += ",\"h" + std::to_string(i) + '"';
+  }
+  EXPECT_EQ(cancelled("", R"({"host":[)" + hosts + R"(,"one more"]})"), Seqs{});
+  EXPECT_EQ(answered.status, 400);
+  EXPECT_EQ(error_of(answered), "host: at most 100 values in one call; these are 101");
+  EXPECT_EQ(cancelled("", R"({"path":[)" + hosts + R"(,"one more"]})"), Seqs{});
+
+  EXPECT_EQ(cancelled("", R"({"host":[)" + hosts + "]}"), Seqs{1});
+}
+
 TEST_F(BulkCancel, AnEmptyIdIsNotEverything) {
   store_waiting(1);
 

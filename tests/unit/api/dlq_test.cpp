@@ -237,6 +237,55 @@ TEST_F(DeadLetters, APageIsBoundedInBytesToo) {
   EXPECT_EQ(call("GET", "/v2/dlq?dlqIds=1700000000001-1,1700000000002-2").status, 400);
 }
 
+TEST_F(DeadLetters, WhatIsReadAndDoesNotFitCountsAgainstTheBytesOfAPage) {
+  options.listing_bytes_max = 100;
+  core::Message large;
+  large.body = std::string(80, 'x');
+  core::Message wanted = large;
+  wanted.labels = {"wanted"};
+  for (std::uint64_t i = 1; i <= 6; ++i) {
+    store_dead(core::Seq{i}, at(static_cast<std::int64_t>(i)), i >= 5 ? wanted : large);
+  }
+
+  for (const std::string order : {"earliestFirst", "latestFirst"}) {
+    const std::string query = "?label=wanted&order=" + order;
+    Seqs seen = listed(query);
+    std::size_t pages = 1;
+    while (cursor && pages < 10) {
+      const Seqs more = listed(query + "&cursor=" + *cursor);
+      seen.insert(seen.end(), more.begin(), more.end());
+      ++pages;
+    }
+    EXPECT_EQ(seen, order == "earliestFirst" ? (Seqs{5, 6}) : (Seqs{6, 5}));
+    EXPECT_GE(pages, 3U) << order;
+    EXPECT_LT(pages, 10U) << order;
+  }
+}
+
+TEST_F(DeadLetters, AParameterHasAtMostAHundredValues) {
+  core::Message message;
+  message.labels = {"x"};
+  store_dead(core::Seq{1}, at(1), message);
+  const auto values = [](const std::string& one, int count) {
+    std::string list = one;
+    for (int i = 1; i < count; ++i) {
+      list += "," + one;
+    }
+    return list;
+  };
+  EXPECT_EQ(listed("?label=" + values("x", 100)), Seqs{1});
+  for (const std::string name : {"label", "queueName", "topicName", "scheduleId", "flowControlKey",
+                                 "callerIp", "responseStatus"}) {
+    const http::Response response = call("GET", "/v2/dlq?" + name + "=" + values("1", 101));
+    EXPECT_EQ(response.status, 400) << name;
+    EXPECT_EQ(error_of(response), name + ": at most 100 values in one call; these are 101");
+  }
+  const http::Response urls = call("GET", "/v2/dlq?url=" + values("http://h", 101));
+  EXPECT_EQ(error_of(urls), "url: at most 100 values in one call; these are 101");
+  EXPECT_EQ(call("DELETE", "/v2/dlq?label=" + values("x", 101)).status, 400);
+  EXPECT_TRUE(submitter.taken.empty());
+}
+
 TEST_F(DeadLetters, OneIsDeletedByItsId) {
   const std::string id = store_dead(core::Seq{1}, at(1));
 

@@ -259,6 +259,27 @@ TEST_F(Events, ALongScanEndsWithACursorThatLeadsOn) {
   EXPECT_EQ(pages, 3);
 }
 
+TEST_F(Events, WhatIsReadAndDoesNotFitCountsAgainstTheBytesOfAPage) {
+  options.listing_bytes_max = 1000;
+  core::Message large;
+  large.body = std::string(800, 'x');
+  for (std::uint64_t i = 1; i <= 6; ++i) {
+    large.labels = {i == 6 ? "wanted" : "other"};
+    store(core::Seq{i}, large);
+    log(static_cast<std::int64_t>(i), i, {{core::Seq{i}, EventKind::created, 0}});
+  }
+
+  Names seen = states("?label=wanted&order=earliestFirst");
+  EXPECT_TRUE(seen.empty());
+  int pages = 1;
+  while (cursor && pages < 10) {
+    seen = states("?label=wanted&order=earliestFirst&cursor=" + *cursor);
+    ++pages;
+  }
+  EXPECT_EQ(seen, Names{"CREATED"});
+  EXPECT_EQ(pages, 3);
+}
+
 TEST_F(Events, ManyBatchesAreReadInPieces) {
   store(core::Seq{1});
   for (std::uint64_t i = 1; i <= 100; ++i) {

@@ -33,7 +33,8 @@ class FakeReader final : public core::Reader {
   std::vector<core::Tenant> tenant_list;
   std::vector<core::UrlGroup> groups;
   std::vector<core::Queue> queue_list;
-  std::vector<core::Schedule> schedule_list;
+  std::vector<core::Schedule> schedule_list;  ///< in the order of their ids
+  std::size_t schedules_read = 0;
   std::optional<core::ScheduleState> state_of_schedules;
   std::vector<core::Document> document_list;  ///< in the order of their names
 
@@ -130,8 +131,16 @@ class FakeReader final : public core::Reader {
     }
     return out;
   }
-  std::vector<core::Schedule> schedules(core::TenantId, std::string_view, std::size_t) override {
-    return schedule_list;
+  std::vector<core::Schedule> schedules(core::TenantId, std::string_view after,
+                                        std::size_t limit) override {
+    std::vector<core::Schedule> some;
+    for (const core::Schedule& one : schedule_list) {
+      if (one.id > after && some.size() < limit) {
+        some.push_back(one);
+        ++schedules_read;
+      }
+    }
+    return some;
   }
 
   std::vector<core::DeadLetterKey> dead_letters(core::TenantId tenant,

@@ -100,6 +100,33 @@ TEST(PublishOptions, ABadValueNamesItsHeader) {
   }
 }
 
+TEST(PublishOptions, LabelsAndRedactedFieldsAreBoundedInNumberAndBytes) {
+  const auto list = [](std::size_t count, const std::string& one) {
+    std::string text = one;
+    for (std::size_t i = 1; i < count; ++i) {
+      text += "," + one;
+    }
+    return text;
+  };
+  EXPECT_EQ(read({{"Upstash-Label", list(64, "l")}}).message.labels.size(), 64U);
+  EXPECT_EQ(read({{"Upstash-Redact-Fields", list(64, "header[x]")}}).message.redact.size(), 64U);
+  EXPECT_TRUE(read({{"Upstash-Label", std::string(8192, 'l')}}).result);
+
+  const std::pair<std::string, std::string> rows[] = {
+      {"Upstash-Label", list(65, "l")},
+      {"Upstash-Label", std::string(8193, 'l')},
+      {"Upstash-Redact-Fields", list(65, "body")},
+      {"Upstash-Redact-Fields", "header[" + std::string(8192, 'x') + "]"},
+  };
+  for (const auto& [name, value] : rows) {
+    const Read got = read({{name, value}});
+
+    ASSERT_FALSE(got.result) << name;
+    EXPECT_EQ(got.result.error().kind, ErrorKind::invalid_argument);
+    EXPECT_EQ(got.result.error().message, name + ": at most 64 of them and 8192 bytes together");
+  }
+}
+
 TEST(PublishOptions, GoodValuesAreTaken) {
   struct Row {
     http::Field field;

@@ -233,6 +233,37 @@ TEST_F(Schedules, AListThatDoesNotFitIsRefusedAndNotCutOff) {
   EXPECT_EQ(call("GET", "/v2/schedules?state=paused").status, 400);
 }
 
+std::vector<core::Schedule> a_hundred() {
+  std::vector<core::Schedule> all;
+  for (int i = 100; i < 200; ++i) {
+    core::Schedule schedule = sample();
+    schedule.id = "scd_" + std::to_string(i);
+    schedule.prototype.body = std::string(1000, 'x');
+    all.push_back(schedule);
+  }
+  return all;
+}
+
+TEST_F(Schedules, AreAllListedHoweverManyAreReadAtATime) {
+  submitter.reader->schedule_list = a_hundred();
+  const auto listed = [&](const std::string& query) {
+    return json(call("GET", "/v2/schedules" + query)).as_array();
+  };
+  EXPECT_EQ(listed("").size(), 100U);
+  const boost::json::array page = listed("?count=7&after=scd_150");
+  ASSERT_EQ(page.size(), 7U);
+  EXPECT_EQ(page[0].at("scheduleId"), "scd_151");
+  EXPECT_EQ(listed("?count=7&after=scd_196").size(), 3U);
+}
+
+TEST_F(Schedules, AreNotReadAnyFurtherWhenTheAnswerIsFull) {
+  options.listing_bytes_max = 3000;
+  submitter.reader->schedule_list = a_hundred();
+
+  EXPECT_EQ(call("GET", "/v2/schedules").status, 413);
+  EXPECT_LE(submitter.reader->schedules_read, 8U);
+}
+
 TEST_F(Schedules, TheirMessagesShowTheirIdAndAreFoundByIt) {
   core::Message message;
   message.schedule = "s";

@@ -67,6 +67,20 @@ TEST(Inbox, CountsWhatABatchHoldsAndWhatAGroupMayBecome) {
   EXPECT_EQ(first_batch(submissions(publish(0), publish(1, "group"))), 1U);
 }
 
+TEST(Inbox, AScheduleCountsWithTheMessageThatItHolds) {
+  const auto schedule = [](std::size_t body_kib) {
+    core::UpsertSchedule command;
+    command.schedule.prototype = std::move(*publish(body_kib).message);
+    return command;
+  };
+  EXPECT_EQ(first_batch(submissions(schedule(60), schedule(60))), 1U);
+
+  Inbox inbox(10, 100 * kib);
+  auto all = submissions(schedule(60), schedule(60));
+  EXPECT_EQ(inbox.put(all), 1U);
+  EXPECT_GE(inbox.bytes(), 60 * kib);
+}
+
 TEST(Inbox, NothingIsForgottenAtTheEndOfABatchByBytes) {
   Inbox inbox(100, 100 * mib);
   auto all = submissions(publish(60), publish(60), publish(60));

@@ -53,6 +53,57 @@ TEST(MessageCache, WhatIsPutAgainTakesThePlaceOfTheFirst) {
   EXPECT_EQ(cache.bytes(), 0U);
 }
 
+TEST(MessageCache, CountsEveryPartThatASenderCanMakeLong) {
+  constexpr std::size_t length = 10'000;
+  const std::string text(length, 'x');
+  const auto with = [](auto change) {
+    core::Message message;
+    change(message);
+    return bytes_of(message);
+  };
+  const std::pair<std::string_view, std::size_t> rows[] = {
+      {"queue", with([&](core::Message& m) { m.queue = text; })},
+      {"group", with([&](core::Message& m) { m.group = text; })},
+      {"flow key", with([&](core::Message& m) { m.flow_key = text; })},
+      {"url", with([&](core::Message& m) { m.url = text; })},
+      {"host", with([&](core::Message& m) { m.host = text; })},
+      {"header's name", with([&](core::Message& m) {
+         m.headers = {{text, ""}};
+       })},
+      {"header's value", with([&](core::Message& m) {
+         m.headers = {{"", text}};
+       })},
+      {"body", with([&](core::Message& m) { m.body = text; })},
+      {"expression", with([&](core::Message& m) { m.retry.delay = core::ExpressionDelay{text}; })},
+      {"label", with([&](core::Message& m) { m.labels = {text}; })},
+      {"dedup id", with([&](core::Message& m) { m.dedup_id = text; })},
+      {"trace state", with([&](core::Message& m) { m.trace.state = text; })},
+      {"redact", with([&](core::Message& m) { m.redact = {text}; })},
+      {"topic", with([&](core::Message& m) { m.topic = text; })},
+      {"endpoint", with([&](core::Message& m) { m.endpoint = text; })},
+      {"schedule", with([&](core::Message& m) { m.schedule = text; })},
+      {"callback", with([&](core::Message& m) { m.callback = core::Callback{.url = text}; })},
+      {"callback's header", with([&](core::Message& m) {
+         m.failure_callback = core::Callback{.headers = {{"", text}}};
+       })},
+      {"attribute", with([&](core::Message& m) {
+         m.pull = core::PullPart{.attributes = {{"", "", text}}};
+       })},
+      {"system attribute", with([&](core::Message& m) {
+         m.pull = core::PullPart{.system = {{"", text}}};
+       })},
+  };
+  for (const auto& [part, bytes] : rows) {
+    EXPECT_GE(bytes, with([](core::Message&) {}) + length) << part;
+  }
+}
+
+TEST(MessageCache, CountsWhatManySmallPartsOccupy) {
+  core::Message message;
+  message.labels.resize(1000, "l");
+  EXPECT_GE(bytes_of(message), 1000 * sizeof(std::string));
+}
+
 TEST(MessageCache, ErasingGivesTheBytesBack) {
   MessageCache cache(1 << 20);
   cache.put(message(1, 10));

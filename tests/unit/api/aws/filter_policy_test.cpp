@@ -277,6 +277,54 @@ TEST(FilterPolicy, RefusesWhatItCannotRead) {
   EXPECT_FALSE(FilterPolicy::parse(R"({"a":{}})", FilterScope::message_body));
 }
 
+/// {"<key>":[{"anything-but":[0,1,...]}]
+std::string but_list(std::string_view key, int values) {
+  std::string list = "0";
+  for (int i = 1; i < values; ++i) {
+    list += "," + std::to_string(i);
+  }
+  return "\"" + std::string(key) + R"(":[{"anything-but":[)" + list + "]}]";
+}
+
+TEST(FilterPolicy, CountsEachValueOfAnythingButAsACombination) {
+  const std::pair<std::string, bool> rows[] = {
+      {"{" + but_list("a", 150) + "}", true},
+      {"{" + but_list("a", 151) + "}", false},
+      {"{" + but_list("a", 5000) + "}", false},
+      {"{" + but_list("a", 15) + R"(,"b":[1,2,3,4,5,6,7,8,9,10]})", true},  // 15 x 10
+      {"{" + but_list("a", 16) + R"(,"b":[1,2,3,4,5,6,7,8,9,10]})", false},
+      {R"({"x":{)" + but_list("a", 75) + "}}", true},  // at depth 2
+      {R"({"x":{)" + but_list("a", 76) + "}}", false},
+      {R"({"a":[{"anything-but":{"prefix":"x"}},1]})", true},
+  };
+  for (const auto& [policy, good] : rows) {
+    SCOPED_TRACE(policy.substr(0, 100));
+    const auto parsed = FilterPolicy::parse(policy, FilterScope::message_body);
+    EXPECT_EQ(parsed.has_value(), good);
+    EXPECT_TRUE(FilterPolicy::parse(policy, FilterScope::message_body, PolicyFrom::store));
+  }
+}
+
+TEST(FilterPolicy, AMessageIsReadOnceForAllThatAskOfIt) {
+  const MessageAttributes attributes = {{"a", {.data_type = "Number", .string_value = "1"}}};
+  std::string body = R"({"a":2})";
+  FilterSubject message(attributes, body);
+  const auto of_body = [](const char* policy) {
+    return *FilterPolicy::parse(policy, FilterScope::message_body);
+  };
+  const auto of_attributes = [](const char* policy) {
+    return *FilterPolicy::parse(policy, FilterScope::message_attributes);
+  };
+  EXPECT_EQ(of_body(R"({"a":[2]})").matches(message), true);
+  EXPECT_EQ(of_attributes(R"({"a":[1]})").matches(message), true);
+  EXPECT_EQ(of_body("{}").matches(message), true);
+
+  body.replace(5, 1, "3");  // nobody looks there again
+  EXPECT_EQ(of_body(R"({"a":[2]})").matches(message), true);
+  EXPECT_EQ(of_body(R"({"a":[3]})").matches(message), false);
+  EXPECT_EQ(of_attributes(R"({"a":[2]})").matches(message), false);
+}
+
 TEST(FilterPolicy, CountsCombinationsWithTheirDepth) {
   struct Row {
     std::string_view policy;

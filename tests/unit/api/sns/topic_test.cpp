@@ -56,6 +56,17 @@ TEST(Topic, IsReadAsItWasWritten) {
   EXPECT_TRUE(!hook.confirmed && !hook.authenticated && hook.authenticate_on_unsubscribe);
 }
 
+TEST(Topic, IsReadThoughAPolicyInItIsBeyondALimitOfToday) {
+  core::Document document = to_document(topic(), core::TenantId{1});
+  std::string policy = R"({"a":[{"anything-but":["x")";
+  for (int i = 0; i < 200; ++i) {
+    policy += ",\"" + std::to_string(i) + '"';
+  }
+  document.fields.push_back({"subscription/two/attribute/FilterPolicy", policy + "]}]}"});
+
+  EXPECT_TRUE(from_document(document).subscriptions.at("two").filter);
+}
+
 TEST(Topic, ThatIsNoneIsNotTakenForOne) {
   core::Document document = to_document(topic(), core::TenantId{1});
   document.fields.push_back({"subscription/one/attribute/FilterPolicy", "nonsense"});

@@ -1,0 +1,114 @@
+#include <gtest/gtest.h>
+
+#include "api/sns/actions.h"
+#include "api/sns/fan_out.h"
+#include "api/sns/topic.h"
+#include "unit/api/aws/actions.h"
+
+namespace hk::api::sns {
+namespace {
+
+/// A topic "t" with one subscriber, the queue "q", which the core no longer has; its dead letters
+/// go to "dead".
+struct SnsPublish : aws::testing::ActionTest {
+  SnsPublish() {
+    add_queue("q");
+    add_queue("dead");
+    Topic topic{.name = "t", .region = "eu-central-1", .incarnation = "i"};
+    topic.subscriptions["one"] = {
+        .id = "one",
+        .protocol = "sqs",
+        .endpoint = "arn:aws:sqs:eu-central-1:000000000000:q",
+        .attributes = {{"RawMessageDelivery", "true"},
+                       {"RedrivePolicy",
+                        R"({"deadLetterTargetArn":"arn:aws:sqs:eu-central-1:000000000000:dead"})"}},
+        .confirmed = true};
+    submitter.reader->document_list.push_back(to_document(topic, aws::testing::tenant));
+    submitter.answer = [this](core::Command& command) -> core::Reply {
+      const auto& items = std::get<core::PublishBatch>(command).items;
+      queues.push_back(items.at(0).message->queue);
+      if (queues.back() == "q") {
+        core::BatchPublished gone;
+        gone.items.emplace_back(fail(ErrorKind::not_found, "no such queue"));
+        return gone;
+      }
+      if (failures > 0) {
+        --failures;
+        return fail(kind, "not now");
+      }
+      core::BatchPublished stored;
+      stored.items.emplace_back(core::Published{});
+      return stored;
+    };
+  }
+  http::Response send() {
+    return ask_by_form(publish,
+                       "TopicArn=arn%3Aaws%3Asns%3Aeu-central-1%3A000000000000%3At&Message=m",
+                       aws::Dialect::sns_query);
+  }
+
+  int failures = 0;  ///< of the copy for "dead"
+  ErrorKind kind = ErrorKind::unavailable;
+  std::vector<std::string> queues;  ///< of what the core was given
+};
+
+TEST_F(SnsPublish, ACopyForADeadLetterQueueIsSentAgainWhenTheCoreDidNotTakeIt) {
+  failures = 3;
+
+  EXPECT_EQ(send().status, 200);
+  EXPECT_EQ(queues, (std::vector<std::string>{"q", "dead", "dead", "dead", "dead"}));
+}
+
+TEST_F(SnsPublish, ACopyThatIsNowhereIsNotAnsweredWithSuccess) {
+  failures = 100;
+
+  const http::Response busy = send();
+  EXPECT_EQ(busy.status, 503) << busy.body;
+  EXPECT_NE(busy.body.find("ServiceUnavailable"), std::string::npos) << busy.body;
+
+  kind = ErrorKind::internal;
+  const http::Response broken = send();
+  EXPECT_EQ(broken.status, 500) << broken.body;
+  EXPECT_NE(broken.body.find("<ErrorResponse"), std::string::npos) << broken.body;
+}
+
+TEST_F(SnsPublish, InABatchTheEntryWhoseCopyIsNowhereHasFailed) {
+  failures = 100;
+
+  const http::Response response = ask_by_form(
+      publish_batch,
+      "TopicArn=arn%3Aaws%3Asns%3Aeu-central-1%3A000000000000%3At"
+      "&PublishBatchRequestEntries.member.1.Id=a&PublishBatchRequestEntries.member.1.Message=m",
+      aws::Dialect::sns_query, "PublishBatch");
+  EXPECT_EQ(response.status, 200) << response.body;
+  EXPECT_NE(response.body.find("<Code>ServiceUnavailable</Code>"), std::string::npos)
+      << response.body;
+}
+
+TEST_F(SnsPublish, NoMoreCopiesAreMadeOnceTheyAreTooMuch) {
+  Topic topic{.name = "t", .region = "eu-central-1", .incarnation = "i"};
+  for (int i = 0; i < 10; ++i) {
+    const std::string id = std::to_string(i);
+    topic.subscriptions[id] = {.id = id,
+                               .protocol = "sqs",
+                               .endpoint = "arn:aws:sqs:eu-central-1:000000000000:q",
+                               .attributes = {{"RawMessageDelivery", "true"}},
+                               .confirmed = true};
+  }
+  const Incoming incoming{
+      .message = "m",
+      .attributes = {{"a", {.data_type = "String", .string_value = std::string(1000, 'x')}}}};
+  const auto exchange =
+      make_exchange(std::make_shared<api::testing::FakeConnection>(), aws::Dialect::sns_query);
+  FanOut fan_out(*exchange, topic, incoming, "id", "");
+  ASSERT_TRUE(fan_out.choose());
+
+  const FanOut::Copies all = fan_out.copies(nullptr, 1'000'000);
+  EXPECT_EQ(all.items.size(), 10U);
+  const std::size_t one = all.bytes / 10;
+  EXPECT_GE(one, 1000U);  // raw, so that it has the attributes
+  EXPECT_EQ(fan_out.copies(nullptr, 2 * one).items.size(), 3U);
+}
+
+}  // namespace
+}  // namespace hk::api::sns

@@ -1,0 +1,156 @@
+#include <gtest/gtest.h>
+
+#include "unit/api/aws/actions.h"
+
+namespace hk::api::sqs {
+namespace {
+
+/// A core that has the queues of `kept`, or else makes what it is asked for.
+struct SqsQueues : aws::testing::ActionTest {
+  SqsQueues() {
+    submitter.answer = [this](core::Command& command) -> core::Reply {
+      const auto* const create = std::get_if<core::CreatePullQueue>(&command);
+      if (create == nullptr) {
+        return core::Done{};
+      }
+      auto& kept = submitter.reader->queue_list;
+      const auto known = std::ranges::find(kept, create->name, &core::Queue::name);
+      if (known != kept.end()) {
+        return core::QueueMade{true, *known};
+      }
+      return core::QueueMade{false, add_queue(create->name, create->settings)};
+    };
+  }
+  http::Response create(const std::string& name, const std::string& attributes) {
+    return ask(create_queue, R"({"QueueName":")" + name + R"(","Attributes":)" + attributes + "}");
+  }
+};
+
+TEST_F(SqsQueues, TheWordsOfAFifoQueueAreTakenInAnyCase) {
+  for (const std::string word : {"true", "True", "TRUE"}) {
+    EXPECT_EQ(create(word + ".fifo", R"({"FifoQueue":")" + word + R"("})").status, 200) << word;
+  }
+  for (const core::Queue& queue : submitter.reader->queue_list) {
+    EXPECT_TRUE(queue.pull->fifo) << queue.name;
+  }
+  EXPECT_EQ(create("no.fifo", R"({"FifoQueue":"False"})").status, 400);
+  EXPECT_EQ(create("plain", R"({"FifoQueue":"True"})").status, 400);
+
+  // Saying it again of one that is.
+  EXPECT_EQ(ask(set_queue_attributes,
+                R"({"QueueUrl":"http://host/000000000000/true.fifo","Attributes":
+                    {"FifoQueue":"True"}})")
+                .status,
+            200);
+}
+
+TEST_F(SqsQueues, AQueueIsTheSameWhenEachAttributeGivenIsWhatItHasAnyway) {
+  ASSERT_EQ(create("q", R"({"VisibilityTimeout":"7"})").status, 200);
+  ASSERT_EQ(create("f.fifo", R"({"FifoQueue":"true"})").status, 200);
+  const core::Queue q = submitter.reader->queue_list[0];
+
+  for (const std::string same :
+       {R"({})", R"({"VisibilityTimeout":"7","SqsManagedSseEnabled":"true"})",
+        R"({"SqsManagedSseEnabled":"TRUE"})", R"({"HikyakuPushParallelism":"10"})",
+        R"({"KmsDataKeyReusePeriodSeconds":"300"})", R"({"HikyakuExtendedLimits":"false"})",
+        R"({"RedrivePolicy":"","Policy":"","KmsMasterKeyId":"","HikyakuPushUrl":""})"}) {
+    const http::Response response = create("q", same);
+    EXPECT_EQ(response.status, 200) << same << response.body;
+    EXPECT_NE(response.body.find("http://host/000000000000/q"), std::string::npos);
+  }
+  for (const std::string same :
+       {R"({"FifoQueue":"True","FifoThroughputLimit":"perQueue"})",
+        R"({"FifoQueue":"true","DeduplicationScope":"queue","HikyakuOnFailure":"deadLetter"})"}) {
+    EXPECT_EQ(create("f.fifo", same).status, 200) << same;
+  }
+
+  for (const auto& [other, name] : std::initializer_list<std::pair<std::string, std::string>>{
+           {R"({"VisibilityTimeout":"7","SqsManagedSseEnabled":"false"})", "SqsManagedSseEnabled"},
+           {R"({"HikyakuPushParallelism":"11"})", "HikyakuPushParallelism"},
+           {R"({"KmsDataKeyReusePeriodSeconds":"301"})", "KmsDataKeyReusePeriodSeconds"},
+           {R"({"KmsMasterKeyId":"k"})", "KmsMasterKeyId"},
+           {R"({"VisibilityTimeout":"8"})", "VisibilityTimeout"}}) {
+    const http::Response response = create("q", other);
+    EXPECT_EQ(response.status, 400) << other;
+    EXPECT_NE(response.body.find("QueueNameExists"), std::string::npos) << response.body;
+    EXPECT_NE(response.body.find("attribute " + name), std::string::npos) << response.body;
+  }
+  EXPECT_EQ(submitter.reader->queue_list[0].pull, q.pull);
+}
+
+TEST_F(SqsQueues, AnAttributeThatWasSetIsComparedWithWhatItWasSetTo) {
+  ASSERT_EQ(create("q", R"({"HikyakuPushParallelism":"10","SqsManagedSseEnabled":"false"})").status,
+            200);
+  EXPECT_EQ(create("q", R"({"HikyakuPushParallelism":"10"})").status, 200);
+  EXPECT_EQ(create("q", R"({"SqsManagedSseEnabled":"False"})").status, 200);
+  EXPECT_EQ(create("q", R"({"SqsManagedSseEnabled":"true"})").status, 400);
+}
+
+/// "CreateQueue" and "TagQueue" with a tag, as the fields of a form: they may hold any byte.
+struct SqsTags : SqsQueues {
+  http::Response create_with(const std::string& tags) {
+    return ask_by_form(create_queue, "QueueName=new&" + tags);
+  }
+  http::Response tag(const std::string& tags) {
+    return ask_by_form(tag_queue, "QueueUrl=http%3A%2F%2Fhost%2F000000000000%2Fq&" + tags);
+  }
+  static std::string one(const std::string& key, const std::string& value) {
+    return "Tag.1.Key=" + key + "&Tag.1.Value=" + value;
+  }
+  static std::string repeated(std::size_t count, const std::string& text) {
+    std::string all;
+    for (std::size_t i = 0; i < count; ++i) {
+      all += text;
+    }
+    return all;
+  }
+};
+
+TEST_F(SqsTags, AreHeldToTheSameRulesByBothActionsThatTakeThem) {
+  add_queue("q");
+  std::string many;
+  for (int i = 1; i <= 51; ++i) {
+    const std::string n = std::to_string(i);
+    many += "Tag." + n + ".Key=k" + n + "&Tag." + n + ".Value=v&";
+  }
+  const std::string rows[] = {
+      one(std::string(129, 'k'), "v"),
+      one("k", std::string(257, 'v')),
+      one(repeated(129, "%C3%BC"), "v"),
+      one("k", repeated(10'000, "%80")),  // continuation bytes of nothing
+      one("k", "%80"),
+      one("%FF", "v"),
+      one("k", "%00"),
+      one("k", "%EF%BF%BE"),
+      many.substr(0, many.size() - 1),
+  };
+  for (const std::string& row : rows) {
+    for (const http::Response& response : {create_with(row), tag(row)}) {
+      EXPECT_EQ(response.status, 400) << row.substr(0, 100);
+      EXPECT_NE(response.body.find("InvalidParameterValue"), std::string::npos) << response.body;
+    }
+  }
+  EXPECT_TRUE(submitter.taken.empty());
+
+  for (const std::string& row :
+       {one(repeated(128, "%C3%BC"), repeated(256, "%C3%BC")), one("k", "")}) {
+    submitter.reader->queue_list.resize(1);
+    EXPECT_EQ(create_with(row).status, 200) << row;
+    EXPECT_EQ(submitter.reader->queue_list[1].pull->tags.size(), 1U);
+    EXPECT_EQ(tag(row).status, 200) << row;
+  }
+}
+
+TEST_F(SqsQueues, TheIdOfAKeyIsBounded) {
+  const auto with_key = [&](std::size_t bytes) {
+    return create("q" + std::to_string(bytes),
+                  R"({"KmsMasterKeyId":")" + std::string(bytes, 'k') + R"("})");
+  };
+  EXPECT_EQ(with_key(2048).status, 200);
+  const http::Response refused = with_key(2049);
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_NE(refused.body.find("InvalidAttributeValue"), std::string::npos) << refused.body;
+}
+
+}  // namespace
+}  // namespace hk::api::sqs
