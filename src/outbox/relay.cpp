@@ -16,6 +16,7 @@
 
 #include "observe/log.h"
 #include "observe/trace.h"
+#include "outbox/housekeeping.h"
 #include "outbox/relay_database.h"
 #include "outbox/relay_log.h"
 #include "outbox/send/make_sender.h"
@@ -32,9 +33,6 @@ using Phase = RelayMetrics::Phase;
 constexpr Millis source_again{100};  ///< after it was lost
 constexpr Millis source_backoff{5'000};
 constexpr Millis tell_every{1'000};
-constexpr Millis counts_every{5'000};
-constexpr Millis clean_every{30'000};
-constexpr std::size_t clean_rows = 5'000;
 constexpr std::size_t expire_rows = 1'000;
 constexpr std::size_t written_together = 512;
 
@@ -48,7 +46,8 @@ class RunningRelay final : public Relay {
         metrics_(metrics),
         log_(settings_, sender_->name(), spans),
         stop_fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-        database_(settings_) {}
+        database_(settings_),
+        housekeeping_(settings_, metrics_, log_) {}
 
   ~RunningRelay() override {
     stop(Millis{0});
@@ -86,7 +85,6 @@ class RunningRelay final : public Relay {
   bool keep_leases(Clock::time_point now);
   bool take_over(Clock::time_point now);
   bool look(Clock::time_point now);
-  bool tidy(Clock::time_point now);
 
   [[nodiscard]] bool room() const;
   bool claim_once(std::size_t count, std::size_t& claimed);
@@ -109,6 +107,7 @@ class RunningRelay final : public Relay {
 
   // The relay's thread from here on.
   RelayDatabase database_;
+  Housekeeping housekeeping_;
   SendingRows sending_;  ///< claimed and not yet written: also those in finished_
   std::vector<Finished> finished_;
   std::vector<Finished> writing_;  ///< the first of finished_, whose writing has begun
@@ -126,8 +125,6 @@ class RunningRelay final : public Relay {
   Clock::time_point next_tell_{};
   Clock::time_point next_heartbeat_{};
   Clock::time_point next_take_over_{};
-  Clock::time_point next_counts_{};
-  Clock::time_point next_clean_{};
 };
 
 void RunningRelay::run() {
@@ -142,7 +139,8 @@ void RunningRelay::run() {
     // Leases first: to touch rows that are being written would be to wait for them.
     if (connect(now) && keep_leases(now) && take_over(now) &&
         (careful_ ? write_outcomes() : begin_writing()) && look(now) && end_writing()) {
-      tidy(now);
+      took(housekeeping_.run(database_.claims(), now, stop_at_.has_value()), "keeping house");
+      metrics_.retained_wal(source_->retained_wal());
     }
     wait();
   }
@@ -381,27 +379,6 @@ bool RunningRelay::nothing_more(std::size_t claimed, Clock::time_point now) {
 
 // ---- Now and then ----
 
-bool RunningRelay::tidy(Clock::time_point now) {
-  if (now >= next_counts_) {
-    const auto counts = database_.claims().counts();
-    if (!took(counts, "counting rows")) {
-      return false;
-    }
-    metrics_.now(*counts);
-    metrics_.retained_wal(source_->retained_wal());
-    next_counts_ = now + counts_every;
-  }
-  if (now >= next_clean_ && settings_.retention_finished > Millis{0} && !stop_at_) {
-    const auto cleaned = database_.claims().clean_up(clean_rows);
-    if (!took(cleaned, "deleting finished rows")) {
-      return false;
-    }
-    // As long as there is much to delete it goes on, with room for other work in between.
-    next_clean_ = now + (*cleaned == clean_rows ? Millis{100} : clean_every);
-  }
-  return true;
-}
-
 void RunningRelay::attend_source(Clock::time_point now, bool readable) {
   if (!source_up_) {
     if (now < next_source_) {
@@ -431,10 +408,9 @@ void RunningRelay::wait() {
   if (!database_.up()) {
     until = std::min(until, database_.next_try());
   } else {
-    until = std::min({until, next_heartbeat_, next_counts_});
+    until = std::min({until, next_heartbeat_, housekeeping_.next(stop_at_.has_value())});
     if (!stop_at_) {
-      until = std::min({until, next_take_over_, next_look_,
-                        settings_.retention_finished > Millis{0} ? next_clean_ : next_look_});
+      until = std::min({until, next_take_over_, next_look_});
       if (due_ && room()) {
         until = Clock::time_point{};
       } else if (due_) {

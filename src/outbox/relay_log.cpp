@@ -51,6 +51,10 @@ Level level_of(Written written) {
   return Level::error;
 }
 
+std::string_view word(Chore chore) {
+  return chore == Chore::counting ? "counting rows" : "deleting finished rows";
+}
+
 std::int64_t wall_ms() {
   return std::chrono::duration_cast<Millis>(std::chrono::system_clock::now().time_since_epoch())
       .count();
@@ -102,6 +106,28 @@ void RelayLog::database_back() {
   if (database_said_) {
     database_said_.reset();
     observe::log(Level::info, "outbox.database_back", {{"worker", worker_}});
+  }
+}
+
+void RelayLog::housekeeping_failed(Chore chore, const DatabaseError& error) {
+  std::optional<ErrorKind>& said = chores_said_.at(static_cast<std::size_t>(chore));
+  if (said == error.error.kind) {
+    return;
+  }
+  said = error.error.kind;
+  observe::log(error.error.kind == ErrorKind::unavailable ? Level::warn : Level::error,
+               "outbox.housekeeping_failed",
+               {{"doing", word(chore)},
+                {"error", error.error.message},
+                {"sqlstate", error.sqlstate},
+                {"next", "tried again later; rows are sent all the same"}});
+}
+
+void RelayLog::housekeeping_works(Chore chore) {
+  std::optional<ErrorKind>& said = chores_said_.at(static_cast<std::size_t>(chore));
+  if (said) {
+    said.reset();
+    observe::log(Level::info, "outbox.housekeeping_works", {{"doing", word(chore)}});
   }
 }
 

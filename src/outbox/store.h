@@ -91,11 +91,15 @@ class Store {
   DatabaseResult<std::optional<Millis>> next_due();
 
   /// Deletes up to `limit` rows, with their ledger entries, that ended longer ago than the
-  /// retention.
+  /// retention. This and counts() are ended by the server after five seconds (57014), and the
+  /// connection is well.
   DatabaseResult<std::size_t> clean_up(std::size_t limit);
 
   /// Each counted up to a million: a backlog beyond that is not counted one by one for a gauge.
   DatabaseResult<Counts> counts();
+
+  /// False: what failed last was the connection, or is the connection now.
+  [[nodiscard]] bool connected() const { return !database_.broken(); }
 
  private:
   /// A place in the claim index; at first before everything.

@@ -42,6 +42,11 @@ constexpr std::string_view quick_plan_settings =
     "set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true), "
     "set_config('jit', 'off', true), set_config('synchronous_commit', 'off', true)";
 
+/// Of one transaction, too. Other work waits meanwhile, and to be ended by the server costs less
+/// than a connection that is given up.
+constexpr std::string_view housekeeping_settings =
+    "SELECT set_config('statement_timeout', '5000', true)";
+
 /// SQL conditions, over `l` (the ledger) and a digest: the ledger has the same content, or nothing
 /// is known of the content on one side.
 std::string same_digest(const Table& table, std::string_view digest);
