@@ -35,6 +35,7 @@ std::string_view name_of(Written written) {
     case Written::aborted: return "aborted";
     case Written::refused: return "refused";
     case Written::unwritten: return "unwritten";
+    case Written::later: return "later";
   }
   return "";
 }
@@ -43,7 +44,8 @@ std::string_view name_of(Written written) {
 Level level_of(Written written) {
   switch (written) {
     case Written::succeeded: return Level::debug;
-    case Written::refused: return Level::info;
+    case Written::refused:
+    case Written::later: return Level::info;
     case Written::failed: return Level::warn;
     case Written::aborted:
     case Written::unwritten: return Level::error;
@@ -154,6 +156,17 @@ void RelayLog::leases_lost(std::size_t rows) const {
                  {{"rows", rows},
                   {"meaning", "another relay or a person took them: they may be sent twice"}});
   }
+}
+
+void RelayLog::rows_locked(std::size_t rows) {
+  if (rows != 0 && !locked_said_) {
+    observe::log(
+        Level::warn, "outbox.rows_locked",
+        {{"rows", rows},
+         {"meaning", "an open transaction has locked rows whose outcomes are to be written"},
+         {"next", "they are written when it ends; others are not held up"}});
+  }
+  locked_said_ = rows != 0;
 }
 
 void RelayLog::taken_over(std::size_t rows) const {

@@ -50,6 +50,8 @@ class RelayLog {
   void source_away(const Error& error);
   void source_back();
   void leases_lost(std::size_t rows) const;
+  /// As many as wait for their lock now; told when the first one does.
+  void rows_locked(std::size_t rows);
   void taken_over(std::size_t rows) const;
   void cut_off(std::size_t rows) const;
 
@@ -66,6 +68,7 @@ class RelayLog {
   std::optional<ErrorKind> database_said_{};  ///< nothing while it is there
   std::optional<ErrorKind> source_said_{};
   std::array<std::optional<ErrorKind>, 2> chores_said_{};
+  bool locked_said_ = false;
 };
 
 }  // namespace hk::outbox

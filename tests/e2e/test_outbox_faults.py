@@ -396,6 +396,30 @@ class Refusing(OutboxCase):
         self.goes_on(relay, "order-1")
 
 
+class Locked(OutboxCase):
+    def test_a_row_that_somebody_has_locked_holds_up_no_other(self):
+        self.script_answers(self.gated(), 200)
+        relay = self.relay(**PATIENT)
+        self.enqueue("locked")
+        self.wait_received()
+        with Session(self.url) as somebody:
+            somebody.run("BEGIN")
+            somebody.run("SELECT 1 FROM hikyaku_outbox WHERE idempotency_key = 'locked' FOR UPDATE")
+            self.broker.open(self.path)
+            relay.wait_event("outbox.rows_locked")
+            for n in range(5):
+                self.enqueue(f"order-{n}")
+                self.wait_row(f"order-{n}", "succeeded", 5)
+            self.assertEqual(self.row("locked")["status"], "sending")
+            self.assertEqual(self.ledger("locked")["status"], "succeeded")
+            somebody.run("COMMIT")
+        self.wait_row("locked", "succeeded")
+        self.assertEqual(self.keys_received()["locked"], 1)
+        self.assertEqual(len(relay.events("outbox.rows_locked")), 1)
+        self.assertEqual(relay.events("outbox.database_unavailable"), [])
+        self.assertEqual(relay.terminate(), 0)
+
+
 class Untidy(OutboxCase):
     """What goes wrong with counting and deleting is no reason to give up the database."""
 
