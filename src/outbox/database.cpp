@@ -240,9 +240,14 @@ int Database::fd() const { return ::PQsocket(connection_.get()); }
 pg_conn* Database::raw() const { return connection_.get(); }
 void Database::set_timeout(Millis timeout) { timeout_ = timeout; }
 
+Database::Wait Database::begin_wait() const {
+  const auto now = Clock::now();
+  return {now + timeout_, now + 3 * timeout_};
+}
+
 /// The next result of what was sent, a null one at the end of a statement's. Errors here are of the
 /// connection; those of a statement are results.
-DatabaseResult<Rows> Database::next_result(Clock::time_point deadline) {
+DatabaseResult<Rows> Database::next_result(Wait& wait) {
   PGconn* connection = connection_.get();
   while (true) {
     const int unsent = ::PQflush(connection);
@@ -253,7 +258,7 @@ DatabaseResult<Rows> Database::next_result(Clock::time_point deadline) {
       return Rows(::PQgetResult(connection));
     }
     const short events = static_cast<short>(unsent == 0 ? POLLIN : POLLIN | POLLOUT);
-    if (!wait_for(::PQsocket(connection), events, deadline)) {
+    if (!wait_for(::PQsocket(connection), events, wait.until)) {
       if (PGcancel* cancel = ::PQgetCancel(connection); cancel != nullptr) {
         std::array<char, 256> why{};
         ::PQcancel(cancel, why.data(), why.size());
@@ -267,6 +272,7 @@ DatabaseResult<Rows> Database::next_result(Clock::time_point deadline) {
                                                     ": no answer to a statement in " +
                                                     std::to_string(timeout_.count()) + " ms"));
     }
+    wait.until = std::min(Clock::now() + timeout_, wait.end);
     if (::PQconsumeInput(connection) == 0) {
       return std::unexpected(lost("the connection was lost"));
     }
@@ -283,11 +289,11 @@ DatabaseResult<Rows> Database::run(std::string_view sql, std::vector<Parameter> 
   if (!sent) {
     return std::unexpected(lost("the statement could not be sent"));
   }
-  const auto deadline = Clock::now() + timeout_;
+  Wait wait = begin_wait();
   Rows last;
   std::optional<DatabaseError> first_error;
   while (true) {
-    auto rows = next_result(deadline);
+    auto rows = next_result(wait);
     if (!rows) {
       return std::unexpected(std::move(rows).error());
     }
@@ -341,11 +347,11 @@ DatabaseResult<void> Database::send_together(const std::vector<Statement>& state
 
 DatabaseResult<std::vector<Rows>> Database::take_together() {
   PGconn* connection = connection_.get();
-  const auto deadline = Clock::now() + timeout_;
+  Wait wait = begin_wait();
   std::vector<Rows> all;
   std::optional<DatabaseError> first_error;
   while (true) {
-    auto rows = next_result(deadline);
+    auto rows = next_result(wait);
     if (!rows) {
       return std::unexpected(std::move(rows).error());
     }

@@ -97,7 +97,9 @@ class Database {
   /// otherwise with BEGIN and COMMIT.
   DatabaseResult<void> run_script(const std::string& sql);
 
-  /// Every call above fails as unavailable after this long. The server is asked to cancel.
+  /// Every call above fails as unavailable when the server is silent for this long, or after three
+  /// times as long whatever it says: a large answer over a slow link takes its time. The server is
+  /// asked to cancel.
   void set_timeout(Millis timeout);
 
   [[nodiscard]] int fd() const;
@@ -115,7 +117,12 @@ class Database {
     void operator()(pg_conn* connection) const;
   };
   explicit Database(std::unique_ptr<pg_conn, Close> connection);
-  DatabaseResult<Rows> next_result(std::chrono::steady_clock::time_point deadline);
+  struct Wait {
+    std::chrono::steady_clock::time_point until{};  ///< later with every byte
+    std::chrono::steady_clock::time_point end{};
+  };
+  [[nodiscard]] Wait begin_wait() const;
+  DatabaseResult<Rows> next_result(Wait& wait);
   DatabaseError lost(std::string_view what) const;
 
   std::unique_ptr<pg_conn, Close> connection_;

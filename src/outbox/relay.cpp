@@ -16,6 +16,7 @@
 
 #include "observe/log.h"
 #include "observe/trace.h"
+#include "outbox/claim_size.h"
 #include "outbox/housekeeping.h"
 #include "outbox/relay_database.h"
 #include "outbox/relay_log.h"
@@ -48,7 +49,8 @@ class RunningRelay final : public Relay {
         source_(std::move(source), log_),
         stop_fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
         database_(settings_),
-        housekeeping_(settings_, metrics_, log_) {}
+        housekeeping_(settings_, metrics_, log_),
+        claim_size_(settings_.batch) {}
 
   ~RunningRelay() override {
     stop(Millis{0});
@@ -111,6 +113,7 @@ class RunningRelay final : public Relay {
   // The relay's thread from here on.
   RelayDatabase database_;
   Housekeeping housekeeping_;
+  ClaimSize claim_size_;
   SendingRows sending_;  ///< claimed and not yet written: also those in finished_ and locked_
   std::vector<Finished> finished_;
   std::vector<Finished> writing_;  ///< the first of finished_, whose writing has begun
@@ -334,11 +337,12 @@ bool RunningRelay::look(Clock::time_point now) {
   // First, so that what is told of during the claim counts for the next one.
   due_ = source_->take_due() || now >= next_look_ || due_;
   while (due_ && room()) {
+    const std::size_t asked = claim_size_.now();
     std::size_t claimed = 0;
-    if (!claim_once(settings_.batch, claimed)) {
+    if (!claim_once(asked, claimed)) {
       return false;
     }
-    if (claimed < settings_.batch) {
+    if (claimed < asked) {
       return nothing_more(claimed, now);
     }
     idle_looks_ = 0;
@@ -365,9 +369,13 @@ void RunningRelay::lose_source(Clock::time_point now) {
 bool RunningRelay::claim_once(std::size_t count, std::size_t& claimed) {
   const auto begin = Clock::now();
   auto rows = database_.claims().claim(count);
+  if (!rows && rows.error().sqlstate.empty()) {
+    claim_size_.failed();  // no answer came, or not all of it
+  }
   if (!took(rows, "claiming")) {
     return false;
   }
+  claim_size_.took(Clock::now() - begin);
   metrics_.took(Phase::claim, Clock::now() - begin);
   claimed = rows->size();
   metrics_.claimed(claimed);
