@@ -6,8 +6,12 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <charconv>
+#include <future>
+#include <system_error>
+#include <thread>
 #include <utility>
 
 #include "base/assert.h"
@@ -16,6 +20,8 @@ namespace hk::outbox {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+constexpr Millis cancel_timeout{1'000};
 
 /// libpq ends its messages with a line end, and some have several lines.
 std::string one_line(std::string_view text) {
@@ -105,6 +111,31 @@ bool send(PGconn* connection, const Statement& statement) {
   const std::string sql(statement.sql);
   return ::PQsendQueryParams(connection, sql.c_str(), static_cast<int>(values.size()), nullptr,
                              values.data(), lengths.data(), nullptr, 0) == 1;
+}
+
+/// libpq waits for the answer without bound, and a pooler or server that accepts and stays silent
+/// would hold the caller for ever. So it is asked in a thread, which is left alone after a while;
+/// and nobody is asked while one is still waiting.
+void ask_to_cancel(PGconn* connection) {
+  static std::atomic<bool> asking{false};
+  const std::shared_ptr<PGcancel> cancel(::PQgetCancel(connection), ::PQfreeCancel);
+  if (cancel == nullptr || asking.exchange(true)) {
+    return;
+  }
+  std::promise<void> answered;
+  const std::future<void> answer = answered.get_future();
+  try {
+    std::thread([cancel, answered = std::move(answered)]() mutable {
+      std::array<char, 256> why{};
+      ::PQcancel(cancel.get(), why.data(), why.size());
+      asking.store(false);
+      answered.set_value();
+    }).detach();
+  } catch (const std::system_error&) {  // no thread is left: the server finds out by itself
+    asking.store(false);
+    return;
+  }
+  answer.wait_for(cancel_timeout);
 }
 
 /// Where it is, for messages: everything of the connection string but the password.
@@ -259,11 +290,7 @@ DatabaseResult<Rows> Database::next_result(Wait& wait) {
     }
     const short events = static_cast<short>(unsent == 0 ? POLLIN : POLLIN | POLLOUT);
     if (!wait_for(::PQsocket(connection), events, wait.until)) {
-      if (PGcancel* cancel = ::PQgetCancel(connection); cancel != nullptr) {
-        std::array<char, 256> why{};
-        ::PQcancel(cancel, why.data(), why.size());
-        ::PQfreeCancel(cancel);
-      }
+      ask_to_cancel(connection);
       // What it still answers belongs to a question that nobody asks any more.
       ::shutdown(::PQsocket(connection), SHUT_RDWR);
       while (::PQconsumeInput(connection) == 1 && ::PQisBusy(connection) == 1) {

@@ -99,7 +99,7 @@ class Database {
 
   /// Every call above fails as unavailable when the server is silent for this long, or after three
   /// times as long whatever it says: a large answer over a slow link takes its time. The server is
-  /// asked to cancel.
+  /// asked to cancel, for a second more.
   void set_timeout(Millis timeout);
 
   [[nodiscard]] int fd() const;
