@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "outbox/hosts.h"
 
 namespace hk::outbox {
 namespace {
@@ -138,6 +139,30 @@ void ask_to_cancel(PGconn* connection) {
   answer.wait_for(cancel_timeout);
 }
 
+/// Those of the connection string, or of the environment.
+std::vector<Host> hosts_of(const PQconninfoOption* given) {
+  const auto value = [](const PQconninfoOption* options, std::string_view keyword) -> std::string {
+    for (; options != nullptr && options->keyword != nullptr; ++options) {
+      if (options->keyword == keyword && options->val != nullptr) {
+        return options->val;
+      }
+    }
+    return "";
+  };
+  PQconninfoOption* defaults = ::PQconndefaults();
+  const auto either = [&](std::string_view keyword) {
+    const std::string own = value(given, keyword);
+    return own.empty() ? value(defaults, keyword) : own;
+  };
+  const bool own = !value(given, "host").empty() || !value(given, "hostaddr").empty();
+  const auto of_host = [&](std::string_view keyword) {
+    return own ? value(given, keyword) : value(defaults, keyword);
+  };
+  auto hosts = split_hosts(of_host("host"), of_host("hostaddr"), either("port"));
+  ::PQconninfoFree(defaults);
+  return hosts.size() == 1 ? std::vector{Host{}} : hosts;  // one: as the string says
+}
+
 /// Where it is, for messages: everything of the connection string but the password.
 std::string place(PGconn* connection) {
   const auto part = [](const char* text) { return std::string(text != nullptr ? text : ""); };
@@ -215,21 +240,57 @@ DatabaseResult<Database> Database::connect(const Secret& connection_string,
             "of a password are percent-encoded in the first form)"},
         ""});
   }
+  const std::vector<Host> hosts = hosts_of(parsed);
   ::PQconninfoFree(parsed);
 
+  const auto deadline = Clock::now() + timeout;
+  std::optional<DatabaseError> failed;
+  for (std::size_t i = 0; i < hosts.size(); ++i) {
+    const Millis left = std::chrono::floor<Millis>(deadline - Clock::now()) /
+                        static_cast<std::int64_t>(hosts.size() - i);
+    auto database =
+        connect_to(text, hosts[i], application_name, std::max(left, Millis{1}), replication);
+    if (database) {
+      database->timeout_ = timeout;
+      return database;
+    }
+    if (failed) {
+      failed->error.message += "; " + database.error().error.message;
+    } else {
+      failed = std::move(database).error();
+    }
+  }
+  return std::unexpected(std::move(*failed));
+}
+
+DatabaseResult<Database> Database::connect_to(const std::string& text, const Host& host,
+                                              const std::string& application_name, Millis timeout,
+                                              bool replication) {
   // What comes after `dbname` wins over the connection string; what comes before it gives way.
-  const std::array<const char*, 9> keywords = {"fallback_application_name",
-                                               "keepalives_idle",
-                                               "keepalives_interval",
-                                               "keepalives_count",
-                                               "tcp_user_timeout",
-                                               "dbname",
-                                               "client_encoding",
-                                               replication ? "replication" : nullptr,
-                                               nullptr};
-  const std::array<const char*, 9> values = {
-      application_name.c_str(),           "30",   "10", "3", "30000", text.c_str(), "UTF8",
-      replication ? "database" : nullptr, nullptr};
+  const std::array<const char*, 12> keywords = {"fallback_application_name",
+                                                "keepalives_idle",
+                                                "keepalives_interval",
+                                                "keepalives_count",
+                                                "tcp_user_timeout",
+                                                "dbname",
+                                                "client_encoding",
+                                                "host",
+                                                "hostaddr",
+                                                "port",
+                                                replication ? "replication" : nullptr,
+                                                nullptr};
+  const std::array<const char*, 12> values = {application_name.c_str(),
+                                              "30",
+                                              "10",
+                                              "3",
+                                              "30000",
+                                              text.c_str(),
+                                              "UTF8",
+                                              host.host.c_str(),  // empty: as the string says
+                                              host.address.c_str(),
+                                              host.port.c_str(),
+                                              replication ? "database" : nullptr,
+                                              nullptr};
   const auto deadline = Clock::now() + timeout;
   Database database(std::unique_ptr<pg_conn, Close>(
       ::PQconnectStartParams(keywords.data(), values.data(), /*expand_dbname=*/1)));
@@ -237,7 +298,6 @@ DatabaseResult<Database> Database::connect(const Secret& connection_string,
   if (connection == nullptr) {
     return std::unexpected(database_error("53200", "out of memory"));
   }
-  database.timeout_ = timeout;
   PostgresPollingStatusType wants = PGRES_POLLING_WRITING;
   while (::PQstatus(connection) != CONNECTION_BAD && wants != PGRES_POLLING_OK) {
     if (wants == PGRES_POLLING_FAILED) {
@@ -430,38 +490,6 @@ DatabaseResult<std::vector<Notification>> Database::take_notifications() {
     all.push_back({one->relname, one->extra});
   }
   return all;
-}
-
-// ---- Arrays ----
-
-std::string text_array(const std::vector<std::string>& values) {
-  std::string out = "{";
-  for (const std::string& value : values) {
-    out += out.size() == 1 ? "\"" : ",\"";
-    for (const char c : value) {
-      if (c == '\0') {
-        out += "\xef\xbf\xbd";
-        continue;
-      }
-      if (c == '"' || c == '\\') {
-        out.push_back('\\');
-      }
-      out.push_back(c);
-    }
-    out.push_back('"');
-  }
-  return out + "}";
-}
-
-std::string number_array(const std::vector<std::int64_t>& values) {
-  std::string out = "{";
-  for (const std::int64_t value : values) {
-    if (out.size() > 1) {
-      out.push_back(',');
-    }
-    out += std::to_string(value);
-  }
-  return out + "}";
 }
 
 }  // namespace hk::outbox

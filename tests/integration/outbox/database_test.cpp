@@ -93,5 +93,29 @@ TEST_F(DatabaseTest, TheServerEndsAStatementThatIsGivenUp) {
   EXPECT_EQ(left, "0");
 }
 
+TEST_F(DatabaseTest, AHostThatIsSilentLeavesTimeForTheNextOne) {
+  const Link silent(postgres.socket(), 0);
+  const auto begin = std::chrono::steady_clock::now();
+
+  auto database = connect_to(silent.folder() + "," + folder_of(postgres), 4s);
+
+  ASSERT_TRUE(database) << database.error().error.message;
+  EXPECT_EQ(text(*database, "SELECT 1"), "1");
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 4s);
+}
+
+TEST_F(DatabaseTest, OfHostsThatAllFailEachIsNamed) {
+  const Link silent(postgres.socket(), 0);
+
+  const auto database = connect_to(silent.folder() + ",/nonexistent", 1s);
+
+  ASSERT_FALSE(database);
+  EXPECT_EQ(database.error().error.kind, ErrorKind::unavailable);
+  EXPECT_NE(database.error().error.message.find(silent.folder()), std::string::npos)
+      << database.error().error.message;
+  EXPECT_NE(database.error().error.message.find("/nonexistent"), std::string::npos)
+      << database.error().error.message;
+}
+
 }  // namespace
 }  // namespace hk::outbox::test
