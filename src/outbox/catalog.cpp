@@ -8,8 +8,14 @@ DatabaseResult<Relation> read_relation(Database& database, const std::string& na
   auto results = database.run_together({
       {"SELECT relkind FROM pg_catalog.pg_class WHERE oid = pg_catalog.to_regclass($1::text)",
        {name}},
-      {R"(SELECT attname, pg_catalog.format_type(atttypid, NULL) FROM pg_catalog.pg_attribute
-          WHERE attrelid = pg_catalog.to_regclass($1::text) AND attnum > 0 AND NOT attisdropped)",
+      {R"(SELECT a.attname, pg_catalog.format_type(a.atttypid, NULL),
+                 b.typtype = 'e' OR b.oid IN ('text'::regtype, 'character varying'::regtype)
+          FROM pg_catalog.pg_attribute a
+               JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
+               JOIN pg_catalog.pg_type b
+                 ON b.oid = CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.oid END
+          WHERE a.attrelid = pg_catalog.to_regclass($1::text) AND a.attnum > 0
+            AND NOT a.attisdropped)",
        {name}},
       {R"(SELECT c.relname, i.indisvalid,
                  i.indisunique AND i.indisvalid AND i.indpred IS NULL AND i.indexprs IS NULL
@@ -30,6 +36,9 @@ DatabaseResult<Relation> read_relation(Database& database, const std::string& na
   const Rows& columns = (*results)[1];
   for (std::size_t i = 0; i < columns.size(); ++i) {
     relation.types.emplace(columns.text(i, 0), columns.text(i, 1));
+    if (columns.flag(i, 2)) {
+      relation.words.emplace(columns.text(i, 0));
+    }
   }
   const Rows& indexes = (*results)[2];
   for (std::size_t i = 0; i < indexes.size(); ++i) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 
 #include "outbox/database.h"
@@ -14,6 +15,7 @@ struct Relation {
   bool exists = false;
   std::string kind{};                          ///< pg_class.relkind: r is an ordinary table
   std::map<std::string, std::string> types{};  ///< by column: jsonb, text, bigint …
+  std::set<std::string> words{};               ///< columns that are text, varchar or an enum
   std::map<std::string, bool> indexes{};       ///< by name: whether it is valid
   bool key_is_unique = false;  ///< a valid unique index on exactly the idempotency key
 };

@@ -6,16 +6,23 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <charconv>
+#include <future>
+#include <system_error>
+#include <thread>
 #include <utility>
 
 #include "base/assert.h"
+#include "outbox/hosts.h"
 
 namespace hk::outbox {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+constexpr Millis cancel_timeout{1'000};
 
 /// libpq ends its messages with a line end, and some have several lines.
 std::string one_line(std::string_view text) {
@@ -107,6 +114,55 @@ bool send(PGconn* connection, const Statement& statement) {
                              values.data(), lengths.data(), nullptr, 0) == 1;
 }
 
+/// libpq waits for the answer without bound, and a pooler or server that accepts and stays silent
+/// would hold the caller for ever. So it is asked in a thread, which is left alone after a while;
+/// and nobody is asked while one is still waiting.
+void ask_to_cancel(PGconn* connection) {
+  static std::atomic<bool> asking{false};
+  const std::shared_ptr<PGcancel> cancel(::PQgetCancel(connection), ::PQfreeCancel);
+  if (cancel == nullptr || asking.exchange(true)) {
+    return;
+  }
+  std::promise<void> answered;
+  const std::future<void> answer = answered.get_future();
+  try {
+    std::thread([cancel, answered = std::move(answered)]() mutable {
+      std::array<char, 256> why{};
+      ::PQcancel(cancel.get(), why.data(), why.size());
+      asking.store(false);
+      answered.set_value();
+    }).detach();
+  } catch (const std::system_error&) {  // no thread is left: the server finds out by itself
+    asking.store(false);
+    return;
+  }
+  answer.wait_for(cancel_timeout);
+}
+
+/// Those of the connection string, or of the environment.
+std::vector<Host> hosts_of(const PQconninfoOption* given) {
+  const auto value = [](const PQconninfoOption* options, std::string_view keyword) -> std::string {
+    for (; options != nullptr && options->keyword != nullptr; ++options) {
+      if (options->keyword == keyword && options->val != nullptr) {
+        return options->val;
+      }
+    }
+    return "";
+  };
+  PQconninfoOption* defaults = ::PQconndefaults();
+  const auto either = [&](std::string_view keyword) {
+    const std::string own = value(given, keyword);
+    return own.empty() ? value(defaults, keyword) : own;
+  };
+  const bool own = !value(given, "host").empty() || !value(given, "hostaddr").empty();
+  const auto of_host = [&](std::string_view keyword) {
+    return own ? value(given, keyword) : value(defaults, keyword);
+  };
+  auto hosts = split_hosts(of_host("host"), of_host("hostaddr"), either("port"));
+  ::PQconninfoFree(defaults);
+  return hosts.size() == 1 ? std::vector{Host{}} : hosts;  // one: as the string says
+}
+
 /// Where it is, for messages: everything of the connection string but the password.
 std::string place(PGconn* connection) {
   const auto part = [](const char* text) { return std::string(text != nullptr ? text : ""); };
@@ -184,21 +240,57 @@ DatabaseResult<Database> Database::connect(const Secret& connection_string,
             "of a password are percent-encoded in the first form)"},
         ""});
   }
+  const std::vector<Host> hosts = hosts_of(parsed);
   ::PQconninfoFree(parsed);
 
+  const auto deadline = Clock::now() + timeout;
+  std::optional<DatabaseError> failed;
+  for (std::size_t i = 0; i < hosts.size(); ++i) {
+    const Millis left = std::chrono::floor<Millis>(deadline - Clock::now()) /
+                        static_cast<std::int64_t>(hosts.size() - i);
+    auto database =
+        connect_to(text, hosts[i], application_name, std::max(left, Millis{1}), replication);
+    if (database) {
+      database->timeout_ = timeout;
+      return database;
+    }
+    if (failed) {
+      failed->error.message += "; " + database.error().error.message;
+    } else {
+      failed = std::move(database).error();
+    }
+  }
+  return std::unexpected(std::move(*failed));
+}
+
+DatabaseResult<Database> Database::connect_to(const std::string& text, const Host& host,
+                                              const std::string& application_name, Millis timeout,
+                                              bool replication) {
   // What comes after `dbname` wins over the connection string; what comes before it gives way.
-  const std::array<const char*, 9> keywords = {"fallback_application_name",
-                                               "keepalives_idle",
-                                               "keepalives_interval",
-                                               "keepalives_count",
-                                               "tcp_user_timeout",
-                                               "dbname",
-                                               "client_encoding",
-                                               replication ? "replication" : nullptr,
-                                               nullptr};
-  const std::array<const char*, 9> values = {
-      application_name.c_str(),           "30",   "10", "3", "30000", text.c_str(), "UTF8",
-      replication ? "database" : nullptr, nullptr};
+  const std::array<const char*, 12> keywords = {"fallback_application_name",
+                                                "keepalives_idle",
+                                                "keepalives_interval",
+                                                "keepalives_count",
+                                                "tcp_user_timeout",
+                                                "dbname",
+                                                "client_encoding",
+                                                "host",
+                                                "hostaddr",
+                                                "port",
+                                                replication ? "replication" : nullptr,
+                                                nullptr};
+  const std::array<const char*, 12> values = {application_name.c_str(),
+                                              "30",
+                                              "10",
+                                              "3",
+                                              "30000",
+                                              text.c_str(),
+                                              "UTF8",
+                                              host.host.c_str(),  // empty: as the string says
+                                              host.address.c_str(),
+                                              host.port.c_str(),
+                                              replication ? "database" : nullptr,
+                                              nullptr};
   const auto deadline = Clock::now() + timeout;
   Database database(std::unique_ptr<pg_conn, Close>(
       ::PQconnectStartParams(keywords.data(), values.data(), /*expand_dbname=*/1)));
@@ -206,7 +298,6 @@ DatabaseResult<Database> Database::connect(const Secret& connection_string,
   if (connection == nullptr) {
     return std::unexpected(database_error("53200", "out of memory"));
   }
-  database.timeout_ = timeout;
   PostgresPollingStatusType wants = PGRES_POLLING_WRITING;
   while (::PQstatus(connection) != CONNECTION_BAD && wants != PGRES_POLLING_OK) {
     if (wants == PGRES_POLLING_FAILED) {
@@ -240,9 +331,14 @@ int Database::fd() const { return ::PQsocket(connection_.get()); }
 pg_conn* Database::raw() const { return connection_.get(); }
 void Database::set_timeout(Millis timeout) { timeout_ = timeout; }
 
+Database::Wait Database::begin_wait() const {
+  const auto now = Clock::now();
+  return {now + timeout_, now + 3 * timeout_};
+}
+
 /// The next result of what was sent, a null one at the end of a statement's. Errors here are of the
 /// connection; those of a statement are results.
-DatabaseResult<Rows> Database::next_result(Clock::time_point deadline) {
+DatabaseResult<Rows> Database::next_result(Wait& wait) {
   PGconn* connection = connection_.get();
   while (true) {
     const int unsent = ::PQflush(connection);
@@ -253,12 +349,8 @@ DatabaseResult<Rows> Database::next_result(Clock::time_point deadline) {
       return Rows(::PQgetResult(connection));
     }
     const short events = static_cast<short>(unsent == 0 ? POLLIN : POLLIN | POLLOUT);
-    if (!wait_for(::PQsocket(connection), events, deadline)) {
-      if (PGcancel* cancel = ::PQgetCancel(connection); cancel != nullptr) {
-        std::array<char, 256> why{};
-        ::PQcancel(cancel, why.data(), why.size());
-        ::PQfreeCancel(cancel);
-      }
+    if (!wait_for(::PQsocket(connection), events, wait.until)) {
+      ask_to_cancel(connection);
       // What it still answers belongs to a question that nobody asks any more.
       ::shutdown(::PQsocket(connection), SHUT_RDWR);
       while (::PQconsumeInput(connection) == 1 && ::PQisBusy(connection) == 1) {
@@ -267,6 +359,7 @@ DatabaseResult<Rows> Database::next_result(Clock::time_point deadline) {
                                                     ": no answer to a statement in " +
                                                     std::to_string(timeout_.count()) + " ms"));
     }
+    wait.until = std::min(Clock::now() + timeout_, wait.end);
     if (::PQconsumeInput(connection) == 0) {
       return std::unexpected(lost("the connection was lost"));
     }
@@ -283,11 +376,11 @@ DatabaseResult<Rows> Database::run(std::string_view sql, std::vector<Parameter> 
   if (!sent) {
     return std::unexpected(lost("the statement could not be sent"));
   }
-  const auto deadline = Clock::now() + timeout_;
+  Wait wait = begin_wait();
   Rows last;
   std::optional<DatabaseError> first_error;
   while (true) {
-    auto rows = next_result(deadline);
+    auto rows = next_result(wait);
     if (!rows) {
       return std::unexpected(std::move(rows).error());
     }
@@ -341,11 +434,11 @@ DatabaseResult<void> Database::send_together(const std::vector<Statement>& state
 
 DatabaseResult<std::vector<Rows>> Database::take_together() {
   PGconn* connection = connection_.get();
-  const auto deadline = Clock::now() + timeout_;
+  Wait wait = begin_wait();
   std::vector<Rows> all;
   std::optional<DatabaseError> first_error;
   while (true) {
-    auto rows = next_result(deadline);
+    auto rows = next_result(wait);
     if (!rows) {
       return std::unexpected(std::move(rows).error());
     }
@@ -397,38 +490,6 @@ DatabaseResult<std::vector<Notification>> Database::take_notifications() {
     all.push_back({one->relname, one->extra});
   }
   return all;
-}
-
-// ---- Arrays ----
-
-std::string text_array(const std::vector<std::string>& values) {
-  std::string out = "{";
-  for (const std::string& value : values) {
-    out += out.size() == 1 ? "\"" : ",\"";
-    for (const char c : value) {
-      if (c == '\0') {
-        out += "\xef\xbf\xbd";
-        continue;
-      }
-      if (c == '"' || c == '\\') {
-        out.push_back('\\');
-      }
-      out.push_back(c);
-    }
-    out.push_back('"');
-  }
-  return out + "}";
-}
-
-std::string number_array(const std::vector<std::int64_t>& values) {
-  std::string out = "{";
-  for (const std::int64_t value : values) {
-    if (out.size() > 1) {
-      out.push_back(',');
-    }
-    out += std::to_string(value);
-  }
-  return out + "}";
 }
 
 }  // namespace hk::outbox

@@ -19,6 +19,8 @@ struct pg_result;
 
 namespace hk::outbox {
 
+struct Host;
+
 /// What a failed statement means for the caller. unavailable: the server is away, starting,
 /// stopping, read-only, full or too slow: the same may succeed later on a new connection.
 /// permission_denied, not_found (no such table or column), conflict (a constraint),
@@ -72,8 +74,8 @@ struct Notification {
 class Database {
  public:
   /// `application_name` shows in pg_stat_activity. The password may come from the connection
-  /// string, PGPASSWORD, a service file or ~/.pgpass, as with every libpq program. Errors name the
-  /// host and the database, never the password.
+  /// string, PGPASSWORD, a service file or ~/.pgpass, as with every libpq program. Of several hosts
+  /// each gets its share of the time. Errors name the host and the database, never the password.
   static DatabaseResult<Database> connect(const Secret& connection_string,
                                           const std::string& application_name, Millis timeout,
                                           bool replication = false);
@@ -97,7 +99,9 @@ class Database {
   /// otherwise with BEGIN and COMMIT.
   DatabaseResult<void> run_script(const std::string& sql);
 
-  /// Every call above fails as unavailable after this long. The server is asked to cancel.
+  /// Every call above fails as unavailable when the server is silent for this long, or after three
+  /// times as long whatever it says: a large answer over a slow link takes its time. The server is
+  /// asked to cancel, for a second more.
   void set_timeout(Millis timeout);
 
   [[nodiscard]] int fd() const;
@@ -115,7 +119,15 @@ class Database {
     void operator()(pg_conn* connection) const;
   };
   explicit Database(std::unique_ptr<pg_conn, Close> connection);
-  DatabaseResult<Rows> next_result(std::chrono::steady_clock::time_point deadline);
+  static DatabaseResult<Database> connect_to(const std::string& text, const Host& host,
+                                             const std::string& application_name, Millis timeout,
+                                             bool replication);
+  struct Wait {
+    std::chrono::steady_clock::time_point until{};  ///< later with every byte
+    std::chrono::steady_clock::time_point end{};
+  };
+  [[nodiscard]] Wait begin_wait() const;
+  DatabaseResult<Rows> next_result(Wait& wait);
   DatabaseError lost(std::string_view what) const;
 
   std::unique_ptr<pg_conn, Close> connection_;

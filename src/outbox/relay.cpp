@@ -16,8 +16,11 @@
 
 #include "observe/log.h"
 #include "observe/trace.h"
+#include "outbox/claim_size.h"
+#include "outbox/housekeeping.h"
 #include "outbox/relay_database.h"
 #include "outbox/relay_log.h"
+#include "outbox/relay_source.h"
 #include "outbox/send/make_sender.h"
 #include "outbox/sending.h"
 #include "outbox/source/make_source.h"
@@ -29,14 +32,11 @@ using observe::Level;
 using Clock = std::chrono::steady_clock;
 using Phase = RelayMetrics::Phase;
 
-constexpr Millis source_again{100};  ///< after it was lost
-constexpr Millis source_backoff{5'000};
 constexpr Millis tell_every{1'000};
-constexpr Millis counts_every{5'000};
-constexpr Millis clean_every{30'000};
-constexpr std::size_t clean_rows = 5'000;
+constexpr Millis locked_again{2'000};
 constexpr std::size_t expire_rows = 1'000;
 constexpr std::size_t written_together = 512;
+constexpr std::size_t locked_most = 10'000;  ///< somebody locks all that we claim: enough of it
 
 class RunningRelay final : public Relay {
  public:
@@ -44,11 +44,13 @@ class RunningRelay final : public Relay {
                RelayMetrics& metrics, observe::SpanExporter* spans)
       : settings_(std::move(settings)),
         sender_(std::move(sender)),
-        source_(std::move(source)),
         metrics_(metrics),
         log_(settings_, sender_->name(), spans),
+        source_(std::move(source), log_),
         stop_fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-        database_(settings_) {}
+        database_(settings_),
+        housekeeping_(settings_, metrics_, log_),
+        claim_size_(settings_.batch) {}
 
   ~RunningRelay() override {
     stop(Millis{0});
@@ -83,35 +85,39 @@ class RunningRelay final : public Relay {
   bool begin_writing();
   bool end_writing();
   bool write_outcomes();
+  bool write_locked(Clock::time_point now);
   bool keep_leases(Clock::time_point now);
   bool take_over(Clock::time_point now);
   bool look(Clock::time_point now);
-  bool tidy(Clock::time_point now);
 
   [[nodiscard]] bool room() const;
   bool claim_once(std::size_t count, std::size_t& claimed);
   bool nothing_more(std::size_t claimed, Clock::time_point now);
+  void settle(const Finished& row, Written written);
   void note(const Finished& row, const Sending& sending, Written written);
   void attend_source(Clock::time_point now, bool readable);
   void tell_source(Clock::time_point now);
-  void lose_source(const Error& error, Clock::time_point now);
+  void lose_source(Clock::time_point now);
   void wait();
   void give_back();
 
   const Settings settings_;
   std::unique_ptr<Sender> sender_;
-  const std::unique_ptr<Source> source_;
   RelayMetrics& metrics_;
   RelayLog log_;
+  RelaySource source_;
   const int stop_fd_;
   std::atomic<std::int64_t> drain_{0};
   std::thread thread_;
 
   // The relay's thread from here on.
   RelayDatabase database_;
-  SendingRows sending_;  ///< claimed and not yet written: also those in finished_
+  Housekeeping housekeeping_;
+  ClaimSize claim_size_;
+  SendingRows sending_;  ///< claimed and not yet written: also those in finished_ and locked_
   std::vector<Finished> finished_;
   std::vector<Finished> writing_;  ///< the first of finished_, whose writing has begun
+  std::vector<Finished> locked_;   ///< whose rows somebody's transaction has locked
   Clock::time_point writing_since_{};
   /// A row that we hold may be to be claimed again (a crash of PostgreSQL took the claim away, a
   /// lease ran out). Outcomes are then written before the next claim, which finds them in the
@@ -119,15 +125,12 @@ class RunningRelay final : public Relay {
   bool careful_ = false;
   bool due_ = true;  ///< the table may have rows to claim
   std::size_t idle_looks_ = 0;
-  bool source_up_ = false;
   std::optional<Clock::time_point> stop_at_;
-  Clock::time_point next_source_{};
   Clock::time_point next_look_{};
   Clock::time_point next_tell_{};
   Clock::time_point next_heartbeat_{};
   Clock::time_point next_take_over_{};
-  Clock::time_point next_counts_{};
-  Clock::time_point next_clean_{};
+  Clock::time_point next_locked_{};
 };
 
 void RunningRelay::run() {
@@ -140,9 +143,10 @@ void RunningRelay::run() {
     }
     careful_ = careful_ && !sending_.empty();
     // Leases first: to touch rows that are being written would be to wait for them.
-    if (connect(now) && keep_leases(now) && take_over(now) &&
+    if (connect(now) && keep_leases(now) && take_over(now) && write_locked(now) &&
         (careful_ ? write_outcomes() : begin_writing()) && look(now) && end_writing()) {
-      tidy(now);
+      took(housekeeping_.run(database_.claims(), now, stop_at_.has_value()), "keeping house");
+      metrics_.retained_wal(source_->retained_wal());
     }
     wait();
   }
@@ -227,10 +231,9 @@ bool RunningRelay::end_writing() {
   }
   metrics_.took(Phase::commit, Clock::now() - writing_since_);
   for (std::size_t i = 0; i < writing_.size(); ++i) {
-    const auto found = sending_.find(name_of(writing_[i].claim));
-    note(writing_[i], found->second, (*written)[i]);
-    sending_.erase(found);
+    settle(writing_[i], (*written)[i]);
   }
+  log_.rows_locked(locked_.size());
   finished_.erase(finished_.begin(),
                   finished_.begin() + static_cast<std::ptrdiff_t>(writing_.size()));
   writing_.clear();
@@ -244,6 +247,34 @@ bool RunningRelay::write_outcomes() {
     }
   }
   return true;
+}
+
+/// Those that could not be written because they were locked, now and then. The others do not wait.
+bool RunningRelay::write_locked(Clock::time_point now) {
+  if (locked_.empty() || now < next_locked_) {
+    return true;
+  }
+  const auto written = database_.outcomes().finish_unlocked(locked_);
+  if (!took(written, "writing outcomes")) {
+    return false;
+  }
+  const std::vector<Finished> tried = std::exchange(locked_, {});
+  for (std::size_t i = 0; i < tried.size(); ++i) {
+    settle(tried[i], (*written)[i]);
+  }
+  log_.rows_locked(locked_.size());
+  return true;
+}
+
+void RunningRelay::settle(const Finished& row, Written written) {
+  if (written == Written::later) {
+    locked_.push_back(row);
+    next_locked_ = Clock::now() + locked_again;
+    return;
+  }
+  const auto found = sending_.find(name_of(row.claim));
+  note(row, found->second, written);
+  sending_.erase(found);
 }
 
 void RunningRelay::note(const Finished& row, const Sending& sending, Written written) {
@@ -295,8 +326,8 @@ bool RunningRelay::take_over(Clock::time_point now) {
 
 /// One batch is on the wire while the next is claimed; and no more is claimed than is written.
 bool RunningRelay::room() const {
-  return sending_.size() - finished_.size() <= settings_.batch &&
-         finished_.size() <= settings_.batch * 2;
+  return sending_.size() - finished_.size() - locked_.size() <= settings_.batch &&
+         finished_.size() <= settings_.batch * 2 && locked_.size() <= locked_most;
 }
 
 bool RunningRelay::look(Clock::time_point now) {
@@ -306,11 +337,12 @@ bool RunningRelay::look(Clock::time_point now) {
   // First, so that what is told of during the claim counts for the next one.
   due_ = source_->take_due() || now >= next_look_ || due_;
   while (due_ && room()) {
+    const std::size_t asked = claim_size_.now();
     std::size_t claimed = 0;
-    if (!claim_once(settings_.batch, claimed)) {
+    if (!claim_once(asked, claimed)) {
       return false;
     }
-    if (claimed < settings_.batch) {
+    if (claimed < asked) {
       return nothing_more(claimed, now);
     }
     idle_looks_ = 0;
@@ -324,27 +356,26 @@ bool RunningRelay::look(Clock::time_point now) {
 
 void RunningRelay::tell_source(Clock::time_point now) {
   next_tell_ = now + tell_every;
-  if (source_up_) {
-    if (const auto told = source_->looked_through(); !told) {
-      lose_source(told.error(), now);
-    }
+  if (!source_.tell(now)) {
+    lose_source(now);
   }
 }
 
 /// Until it is back the table is polled.
-void RunningRelay::lose_source(const Error& error, Clock::time_point now) {
-  log_.source_away(error);
-  source_up_ = false;
-  next_source_ = now + source_again;
+void RunningRelay::lose_source(Clock::time_point now) {
   next_look_ = std::min(next_look_, now + settings_.poll_interval);
 }
 
 bool RunningRelay::claim_once(std::size_t count, std::size_t& claimed) {
   const auto begin = Clock::now();
   auto rows = database_.claims().claim(count);
+  if (!rows && rows.error().sqlstate.empty()) {
+    claim_size_.failed();  // no answer came, or not all of it
+  }
   if (!took(rows, "claiming")) {
     return false;
   }
+  claim_size_.took(Clock::now() - begin);
   metrics_.took(Phase::claim, Clock::now() - begin);
   claimed = rows->size();
   metrics_.claimed(claimed);
@@ -370,7 +401,7 @@ bool RunningRelay::nothing_more(std::size_t claimed, Clock::time_point now) {
   if (!took(next, "looking for the next row")) {
     return false;
   }
-  Millis pause = source_up_ ? source_->look_again_after(idle_looks_) : settings_.poll_interval;
+  Millis pause = source_.up() ? source_->look_again_after(idle_looks_) : settings_.poll_interval;
   if (*next) {
     // Due and yet not claimed: another relay has it, or it waits for the one before it.
     pause = std::min(pause, **next > Millis{0} ? **next : settings_.poll_interval);
@@ -381,65 +412,32 @@ bool RunningRelay::nothing_more(std::size_t claimed, Clock::time_point now) {
 
 // ---- Now and then ----
 
-bool RunningRelay::tidy(Clock::time_point now) {
-  if (now >= next_counts_) {
-    const auto counts = database_.claims().counts();
-    if (!took(counts, "counting rows")) {
-      return false;
-    }
-    metrics_.now(*counts);
-    metrics_.retained_wal(source_->retained_wal());
-    next_counts_ = now + counts_every;
-  }
-  if (now >= next_clean_ && settings_.retention_finished > Millis{0} && !stop_at_) {
-    const auto cleaned = database_.claims().clean_up(clean_rows);
-    if (!took(cleaned, "deleting finished rows")) {
-      return false;
-    }
-    // As long as there is much to delete it goes on, with room for other work in between.
-    next_clean_ = now + (*cleaned == clean_rows ? Millis{100} : clean_every);
-  }
-  return true;
-}
-
 void RunningRelay::attend_source(Clock::time_point now, bool readable) {
-  if (!source_up_) {
-    if (now < next_source_) {
-      return;
-    }
-    if (const auto started = source_->start(); !started) {
-      log_.source_away(started.error());
-      next_source_ = now + source_backoff;
-      return;
-    }
-    source_up_ = true;
-    due_ = true;
-    log_.source_back();
-  }
-  if (readable) {
-    if (const auto read = source_->on_readable(); !read) {
-      lose_source(read.error(), now);
-    }
+  due_ = source_.start(now) || due_;
+  if (source_.up() && readable && !source_.read(now)) {
+    lose_source(now);
   }
 }
 
 void RunningRelay::wait() {
   std::array<pollfd, 3> fds = {pollfd{sender_->ready_fd(), POLLIN, 0},
-                               pollfd{source_up_ ? source_->fd() : -1, POLLIN, 0},
+                               pollfd{source_.fd(), POLLIN, 0},
                                pollfd{stop_at_ ? -1 : stop_fd_, POLLIN, 0}};
-  Clock::time_point until = source_up_ ? Clock::time_point::max() : next_source_;
+  Clock::time_point until = source_.next_try();
   if (!database_.up()) {
     until = std::min(until, database_.next_try());
   } else {
-    until = std::min({until, next_heartbeat_, next_counts_});
+    until = std::min({until, next_heartbeat_, housekeeping_.next(stop_at_.has_value())});
     if (!stop_at_) {
-      until = std::min({until, next_take_over_, next_look_,
-                        settings_.retention_finished > Millis{0} ? next_clean_ : next_look_});
+      until = std::min({until, next_take_over_, next_look_});
       if (due_ && room()) {
         until = Clock::time_point{};
       } else if (due_) {
         until = std::min(next_heartbeat_, next_take_over_);  // the sender wakes us
       }
+    }
+    if (!locked_.empty()) {
+      until = std::min(until, next_locked_);
     }
   }
   if (stop_at_) {
@@ -462,9 +460,13 @@ void RunningRelay::give_back() {
   }
   take_sent();
   sender_.reset();  // first, so that nothing arrives that was already given back
-  const std::size_t cut = sending_.size() - finished_.size();
+  const std::size_t cut = sending_.size() - finished_.size() - locked_.size();
   database_.try_now();
-  if (connect(Clock::now()) && write_outcomes() && !sending_.empty()) {
+  next_locked_ = Clock::time_point{};
+  if (connect(Clock::now()) && write_outcomes() && write_locked(Clock::now())) {
+    for (const Finished& row : locked_) {  // nobody is to send them at once
+      sending_.erase(name_of(row.claim));
+    }
     if (const auto released = database_.claims().release(claims_of(sending_)); !released) {
       cope(released.error(), "giving rows back");
     }

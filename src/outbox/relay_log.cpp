@@ -35,6 +35,7 @@ std::string_view name_of(Written written) {
     case Written::aborted: return "aborted";
     case Written::refused: return "refused";
     case Written::unwritten: return "unwritten";
+    case Written::later: return "later";
   }
   return "";
 }
@@ -43,12 +44,17 @@ std::string_view name_of(Written written) {
 Level level_of(Written written) {
   switch (written) {
     case Written::succeeded: return Level::debug;
-    case Written::refused: return Level::info;
+    case Written::refused:
+    case Written::later: return Level::info;
     case Written::failed: return Level::warn;
     case Written::aborted:
     case Written::unwritten: return Level::error;
   }
   return Level::error;
+}
+
+std::string_view word(Chore chore) {
+  return chore == Chore::counting ? "counting rows" : "deleting finished rows";
 }
 
 std::int64_t wall_ms() {
@@ -105,6 +111,28 @@ void RelayLog::database_back() {
   }
 }
 
+void RelayLog::housekeeping_failed(Chore chore, const DatabaseError& error) {
+  std::optional<ErrorKind>& said = chores_said_.at(static_cast<std::size_t>(chore));
+  if (said == error.error.kind) {
+    return;
+  }
+  said = error.error.kind;
+  observe::log(error.error.kind == ErrorKind::unavailable ? Level::warn : Level::error,
+               "outbox.housekeeping_failed",
+               {{"doing", word(chore)},
+                {"error", error.error.message},
+                {"sqlstate", error.sqlstate},
+                {"next", "tried again later; rows are sent all the same"}});
+}
+
+void RelayLog::housekeeping_works(Chore chore) {
+  std::optional<ErrorKind>& said = chores_said_.at(static_cast<std::size_t>(chore));
+  if (said) {
+    said.reset();
+    observe::log(Level::info, "outbox.housekeeping_works", {{"doing", word(chore)}});
+  }
+}
+
 void RelayLog::source_away(const Error& error) {
   if (source_said_ == error.kind) {
     return;
@@ -128,6 +156,17 @@ void RelayLog::leases_lost(std::size_t rows) const {
                  {{"rows", rows},
                   {"meaning", "another relay or a person took them: they may be sent twice"}});
   }
+}
+
+void RelayLog::rows_locked(std::size_t rows) {
+  if (rows != 0 && !locked_said_) {
+    observe::log(
+        Level::warn, "outbox.rows_locked",
+        {{"rows", rows},
+         {"meaning", "an open transaction has locked rows whose outcomes are to be written"},
+         {"next", "they are written when it ends; others are not held up"}});
+  }
+  locked_said_ = rows != 0;
 }
 
 void RelayLog::taken_over(std::size_t rows) const {

@@ -34,6 +34,8 @@ struct ProcessSpan {
   std::int64_t start_ms = 0;  ///< 0: it is not recorded
 };
 
+enum class Chore : std::uint8_t { counting, deleting };
+
 class RelayLog {
  public:
   RelayLog(const Settings& settings, std::string_view adapter, observe::SpanExporter* spans);
@@ -42,9 +44,14 @@ class RelayLog {
   void stopped() const;
   void database_away(const DatabaseError& error, std::string_view doing);
   void database_back();
+  /// Told once for each kind of error, until it works.
+  void housekeeping_failed(Chore chore, const DatabaseError& error);
+  void housekeeping_works(Chore chore);
   void source_away(const Error& error);
   void source_back();
   void leases_lost(std::size_t rows) const;
+  /// As many as wait for their lock now; told when the first one does.
+  void rows_locked(std::size_t rows);
   void taken_over(std::size_t rows) const;
   void cut_off(std::size_t rows) const;
 
@@ -60,6 +67,8 @@ class RelayLog {
   observe::SpanExporter* const spans_;
   std::optional<ErrorKind> database_said_{};  ///< nothing while it is there
   std::optional<ErrorKind> source_said_{};
+  std::array<std::optional<ErrorKind>, 2> chores_said_{};
+  bool locked_said_ = false;
 };
 
 }  // namespace hk::outbox

@@ -50,6 +50,11 @@ Columns compare(const Table& table, const Relation& relation, std::span<const Co
                      [&](const auto& column) { return quoted_identifier(column.first) == quoted; });
     if (found == relation.types.end()) {
       out.missing.push_back(&plan);
+    } else if (plan.types.empty() && !relation.words.contains(found->first)) {
+      // A char(n), say, would cut every status to one letter.
+      out.wrong += (out.wrong.empty() ? "" : "; ") + ("column " + quoted + " is of type ") +
+                   found->second +
+                   ", which must be text, character varying or an enum of the five statuses";
     } else if (!plan.types.empty() && !allowed(plan.types, found->second)) {
       out.wrong += (out.wrong.empty() ? "" : "; ") + ("column " + quoted + " is of type ") +
                    found->second + ", which must be one of " + std::string(plan.types);

@@ -18,7 +18,7 @@ struct ColumnPlan {
   std::string_view name{};   ///< as in the mapping
   std::string_view type{};   ///< with its default, for CREATE TABLE and ADD COLUMN
   bool must_exist = false;   ///< only the user can add it: it holds what is sent
-  std::string_view types{};  ///< what the column may be, separated by |
+  std::string_view types{};  ///< what the column may be, separated by |; "": a status
 };
 std::span<const ColumnPlan> outbox_column_plans();
 std::span<const ColumnPlan> ledger_column_plans();

@@ -317,20 +317,22 @@ DatabaseResult<std::size_t> Store::clean_up(std::size_t limit) {
   auto results = run_again(
       database_,
       {{quick_plan_settings, {}},
+       {housekeeping_settings, {}},
        {sql_.clean_up,
         {number(limit), static_cast<std::int64_t>(settings_.retention_finished.count())}}});
   if (!results) {
     return std::unexpected(std::move(results).error());
   }
-  return (*results)[1].affected();
+  return (*results)[2].affected();
 }
 
 DatabaseResult<Counts> Store::counts() {
-  auto results = run_again(database_, {{plan_settings, {}}, {sql_.counts, {}}});
+  auto results =
+      run_again(database_, {{plan_settings, {}}, {housekeeping_settings, {}}, {sql_.counts, {}}});
   if (!results) {
     return std::unexpected(std::move(results).error());
   }
-  const Rows& rows = (*results)[1];
+  const Rows& rows = (*results)[2];
   Counts counts{rows.number(0, 0), rows.number(0, 1), rows.number(0, 2), rows.number(0, 3), {}};
   if (!rows.is_null(0, 4)) {
     counts.oldest_due = Millis{rows.number(0, 4)};

@@ -45,6 +45,8 @@ enum class Written : std::uint8_t {
   aborted,
   refused,    ///< the claim was no longer ours: the row is as it was; a success is in the ledger
   unwritten,  ///< the database does not take it (a constraint of the user's): the lease will expire
+  later,      ///< still ours, and locked by somebody's transaction: to be said again. A success is
+              ///< in the ledger, unless that is locked, too
 };
 
 struct Counts {
@@ -67,19 +69,24 @@ class Store {
   /// again is harmless.
   DatabaseResult<std::vector<Written>> finish(const std::vector<Finished>& rows);
 
-  /// The same in two halves, with the same rows: PostgreSQL writes while the caller claims over
+  /// The same for rows that were `later`: without waiting for any that still is.
+  DatabaseResult<std::vector<Written>> finish_unlocked(const std::vector<Finished>& rows);
+
+  /// finish() in two halves, with the same rows: PostgreSQL writes while the caller claims over
   /// another connection. REQUIRES: there are rows.
   DatabaseResult<void> begin_finish(const std::vector<Finished>& rows);
   DatabaseResult<std::vector<Written>> end_finish(const std::vector<Finished>& rows);
 
-  /// Makes the leases new; gives the claims that are no longer ours.
+  /// Makes the leases new; gives the claims that are no longer ours. A row that somebody has locked
+  /// is passed over: it is ours, and cannot be taken over while it is locked.
   DatabaseResult<std::vector<Claim>> heartbeat(const std::vector<Claim>& claims);
 
   /// Takes over up to `limit` rows whose holder let the lease run out: each counts as an attempt
   /// that failed (LEASE_EXPIRED) and is due at once, or aborted. Gives how many.
   DatabaseResult<std::size_t> expire_leases(std::size_t limit);
 
-  /// Gives rows back that were not sent, without counting an attempt. Gives how many.
+  /// Gives rows back that were not sent, without counting an attempt; but not those that somebody
+  /// has locked, whose leases run out. Gives how many.
   DatabaseResult<std::size_t> release(const std::vector<Claim>& claims);
 
   /// The same for rows that this worker claimed without hearing of it: those that it holds and that
@@ -91,11 +98,15 @@ class Store {
   DatabaseResult<std::optional<Millis>> next_due();
 
   /// Deletes up to `limit` rows, with their ledger entries, that ended longer ago than the
-  /// retention.
+  /// retention. This and counts() are ended by the server after five seconds (57014), and the
+  /// connection is well.
   DatabaseResult<std::size_t> clean_up(std::size_t limit);
 
   /// Each counted up to a million: a backlog beyond that is not counted one by one for a gauge.
   DatabaseResult<Counts> counts();
+
+  /// False: what failed last was the connection, or is the connection now.
+  [[nodiscard]] bool connected() const { return !database_.broken(); }
 
  private:
   /// A place in the claim index; at first before everything.
@@ -112,6 +123,7 @@ class Store {
   DatabaseResult<std::vector<Written>> finish_together(const std::vector<Finished>& rows,
                                                        bool plain);
   DatabaseResult<std::vector<Written>> finish_one_by_one(const std::vector<Finished>& rows);
+  DatabaseResult<void> write_successes(const std::vector<Finished>& rows);
   std::string next_owner();
 
   Database& database_;

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <utility>
 
 #include "outbox/store.h"
@@ -96,6 +97,9 @@ bool row_is_refused(const DatabaseError& error) {
                      [&](std::string_view prefix) { return error.sqlstate.starts_with(prefix); });
 }
 
+/// Somebody has a lock on a row, on its ledger entry or on a table, and does not let go.
+bool is_locked(const DatabaseError& error) { return error.sqlstate == "55P03"; }
+
 }  // namespace
 
 /// `plain`: nothing of the receiver's own words but ASCII, for a row that the database refused.
@@ -136,7 +140,7 @@ std::vector<Statement> Store::finish_statements(const std::vector<Finished>& row
   }
 
   std::vector<Statement> statements;
-  statements.push_back({plan_settings, {}});
+  statements.push_back({finish_settings, {}});
   if (failed_for_good) {
     // The ledger says `failed` only of rows that are ours and stay ours until the row is written.
     statements.push_back({sql_.lock, ledger.claims()});
@@ -176,6 +180,9 @@ DatabaseResult<std::vector<Written>> Store::end_finish(const std::vector<Finishe
   if (results) {
     return written_of(results->back(), rows.size());
   }
+  if (is_locked(results.error())) {
+    return finish_unlocked(rows);
+  }
   return gave_way(results.error()) || row_is_refused(results.error())
              ? finish(rows)
              : std::unexpected(std::move(results).error());
@@ -186,22 +193,98 @@ DatabaseResult<std::vector<Written>> Store::finish(const std::vector<Finished>& 
     return std::vector<Written>{};
   }
   auto written = finish_together(rows, false);
+  if (!written && is_locked(written.error())) {
+    return finish_unlocked(rows);
+  }
   if (!written && row_is_refused(written.error())) {
     return finish_one_by_one(rows);
   }
   return written;
 }
 
+// Looked for first and written then, in two transactions: what is locked in between is found out
+// one by one.
+DatabaseResult<std::vector<Written>> Store::finish_unlocked(const std::vector<Finished>& rows) {
+  std::vector<Written> all(rows.size(), Written::later);
+  Columns columns;
+  for (const Finished& row : rows) {
+    columns.add(row);
+  }
+  auto looked = run_again(database_, {{finish_settings, {}}, {sql_.locked, columns.claims()}});
+  if (!looked) {
+    return is_locked(looked.error())
+               ? DatabaseResult<std::vector<Written>>(std::move(all))  // the table is
+               : std::unexpected(std::move(looked).error());
+  }
+  std::vector<bool> is_free(rows.size(), true);
+  std::vector<Finished> locked;
+  for (std::size_t i = 0; i < (*looked)[1].size(); ++i) {
+    const auto n = static_cast<std::size_t>((*looked)[1].number(i, 0) - 1);
+    is_free.at(n) = false;
+    locked.push_back(rows[n]);
+  }
+  std::vector<Finished> free;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (is_free[i]) {
+      free.push_back(rows[i]);
+    }
+  }
+  if (!free.empty()) {
+    auto written = finish_together(free, false);
+    if (!written && (is_locked(written.error()) || row_is_refused(written.error()))) {
+      written = finish_one_by_one(free);
+    }
+    if (!written) {
+      return written;
+    }
+    for (std::size_t i = 0, next = 0; i < rows.size(); ++i) {
+      if (is_free[i]) {
+        all[i] = (*written)[next++];
+      }
+    }
+  }
+  if (auto written = write_successes(locked); !written) {
+    return std::unexpected(std::move(written).error());
+  }
+  return all;
+}
+
+/// Into the ledger alone: whoever has the row when the lock is gone need not send it again.
+DatabaseResult<void> Store::write_successes(const std::vector<Finished>& rows) {
+  std::vector<Finished> succeeded;
+  std::copy_if(rows.begin(), rows.end(), std::back_inserter(succeeded),
+               [](const Finished& row) { return row.outcome.ending == Ending::succeeded; });
+  if (succeeded.empty()) {
+    return {};
+  }
+  std::vector<Statement> statements = finish_statements(succeeded, false);
+  statements.pop_back();  // what writes the rows
+  const auto written = run_again(database_, statements);
+  if (!written && !is_locked(written.error()) && !row_is_refused(written.error())) {
+    return std::unexpected(written.error());
+  }
+  return {};
+}
+
 DatabaseResult<std::vector<Written>> Store::finish_one_by_one(const std::vector<Finished>& rows) {
+  constexpr int waits_max = 4;  // each of them takes its time
+  int waits = 0;
   std::vector<Written> all;
   all.reserve(rows.size());
   for (const Finished& row : rows) {
+    if (waits == waits_max) {
+      all.push_back(Written::later);
+      continue;
+    }
     auto written = finish_together({row}, false);
     if (!written && row_is_refused(written.error())) {
       written = finish_together({row}, true);
     }
     if (written) {
       all.push_back(written->front());
+    } else if (is_locked(written.error())) {
+      all.push_back(Written::later);
+      ++waits;
     } else if (row_is_refused(written.error())) {
       all.push_back(Written::unwritten);
     } else {

@@ -135,9 +135,24 @@ UPDATE {outbox} o
  WHERE {fence}
 RETURNING u.n, u.ending)";
 
-constexpr std::string_view heartbeat_text = R"(
-UPDATE {outbox} o SET {locked_at} = now(), {updated_at} = now() FROM {claims} WHERE {fence}
-RETURNING u.n)";
+// A row that is ours may be locked by somebody's open transaction, for hours. Nothing of a relay
+// waits for it: such rows are passed over.
+constexpr std::string_view held_text = R"(
+WITH held AS MATERIALIZED (
+  SELECT u.n AS n, u.id AS id FROM {claims} JOIN {outbox} o ON {fence}
+   ORDER BY u.id FOR NO KEY UPDATE OF o SKIP LOCKED
+))";
+
+constexpr std::string_view locked_text = R"({held}
+SELECT u.n FROM {claims} JOIN {outbox} o ON {fence}
+ WHERE NOT EXISTS (SELECT 1 FROM held WHERE held.n = u.n))";
+
+// Gives those that are ours, locked or not: a row that is locked is not lost.
+constexpr std::string_view heartbeat_text = R"({held}, beaten AS (
+  UPDATE {outbox} o SET {locked_at} = now(), {updated_at} = now()
+    FROM held WHERE o.{id} = ANY (ARRAY[held.id])
+)
+SELECT u.n FROM {claims} JOIN {outbox} o ON {fence})";
 
 // $1 how many, $2 locked_by, $3 the lease in ms.
 constexpr std::string_view take_expired_text = R"(
@@ -152,16 +167,21 @@ UPDATE {outbox} o SET {locked_by} = $2::text, {locked_at} = now(), {updated_at} 
   FROM expired WHERE o.{id} = ANY (ARRAY[expired.id])
 RETURNING o.{id}, o.{attempts}, o.{idempotency_key}, COALESCE(o.{request_digest}, ''))";
 
-constexpr std::string_view release_text = R"(
+constexpr std::string_view release_text = R"({held}
 UPDATE {outbox} o SET {status} = 'pending', {locked_by} = NULL, {locked_at} = NULL, {updated_at} = now()
-  FROM {claims} WHERE {fence})";
+  FROM held WHERE o.{id} = ANY (ARRAY[held.id]))";
 
 // $1 what locked_by begins with, $2 ids and $3 locked_by of the claims that are known.
 constexpr std::string_view release_unknown_text = R"(
+WITH unknown AS MATERIALIZED (
+  SELECT o.{id} AS id FROM {outbox} o
+   WHERE o.{status} = 'sending' AND starts_with(o.{locked_by}, $1::text)
+     AND NOT EXISTS (SELECT 1 FROM unnest($2::bigint[], $3::text[]) AS u(id, locked_by)
+                      WHERE u.id = o.{id} AND u.locked_by = o.{locked_by})
+   ORDER BY o.{id} FOR NO KEY UPDATE OF o SKIP LOCKED
+)
 UPDATE {outbox} o SET {status} = 'pending', {locked_by} = NULL, {locked_at} = NULL, {updated_at} = now()
- WHERE o.{status} = 'sending' AND starts_with(o.{locked_by}, $1::text)
-   AND NOT EXISTS (SELECT 1 FROM unnest($2::bigint[], $3::text[]) AS u(id, locked_by)
-                    WHERE u.id = o.{id} AND u.locked_by = o.{locked_by}))";
+  FROM unknown WHERE o.{id} = ANY (ARRAY[unknown.id]))";
 
 constexpr std::string_view next_due_text = R"(
 SELECT GREATEST(0, ceil(extract(epoch FROM GREATEST(COALESCE(o.{next_run_at}, o.{created_at}), now())
@@ -246,9 +266,14 @@ StoreSql store_sql(const Table& table, const Shape& shape) {
   sql.write_outbox = text(write_outbox_text, {{"fence", held},
                                               {"status_type", shape.status_type},
                                               {"same_digest", same_digest(table, "w.digest")}});
-  sql.heartbeat = text(heartbeat_text, {{"claims", std::string(claims_text)}, {"fence", held}});
+  const Replacements of_claims = {
+      {"claims", std::string(claims_text)},
+      {"fence", held},
+      {"held", text(held_text, {{"claims", std::string(claims_text)}, {"fence", held}})}};
+  sql.locked = text(locked_text, of_claims);
+  sql.heartbeat = text(heartbeat_text, of_claims);
   sql.take_expired = text(take_expired_text);
-  sql.release = text(release_text, {{"claims", std::string(claims_text)}, {"fence", held}});
+  sql.release = text(release_text, of_claims);
   sql.release_unknown = text(release_unknown_text);
   sql.next_due = text(next_due_text, {{"is_head", head}});
   sql.clean_up = text(clean_up_text);

@@ -17,6 +17,7 @@ struct StoreSql {
   std::string lock{};
   std::string write_ledger{};
   std::string write_outbox{};
+  std::string locked{};  ///< which are ours and locked by somebody
   std::string heartbeat{};
   std::string take_expired{};
   std::string release{};
@@ -41,6 +42,19 @@ constexpr std::string_view quick_plan_settings =
     "true), "
     "set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true), "
     "set_config('jit', 'off', true), set_config('synchronous_commit', 'off', true)";
+
+/// plan_settings, for outcomes: who has locked a row or its ledger entry is not waited for (55P03).
+/// A relay or an operator lets go in milliseconds; an open session may never.
+constexpr std::string_view finish_settings =
+    "SELECT set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', "
+    "true), "
+    "set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true), "
+    "set_config('jit', 'off', true), set_config('lock_timeout', '250', true)";
+
+/// Of one transaction, too. Other work waits meanwhile, and to be ended by the server costs less
+/// than a connection that is given up.
+constexpr std::string_view housekeeping_settings =
+    "SELECT set_config('statement_timeout', '5000', true)";
 
 /// SQL conditions, over `l` (the ledger) and a digest: the ledger has the same content, or nothing
 /// is known of the content on one side.

@@ -396,6 +396,52 @@ class Refusing(OutboxCase):
         self.goes_on(relay, "order-1")
 
 
+class Locked(OutboxCase):
+    def test_a_row_that_somebody_has_locked_holds_up_no_other(self):
+        self.script_answers(self.gated(), 200)
+        relay = self.relay(**PATIENT)
+        self.enqueue("locked")
+        self.wait_received()
+        with Session(self.url) as somebody:
+            somebody.run("BEGIN")
+            somebody.run("SELECT 1 FROM hikyaku_outbox WHERE idempotency_key = 'locked' FOR UPDATE")
+            self.broker.open(self.path)
+            relay.wait_event("outbox.rows_locked")
+            for n in range(5):
+                self.enqueue(f"order-{n}")
+                self.wait_row(f"order-{n}", "succeeded", 5)
+            self.assertEqual(self.row("locked")["status"], "sending")
+            self.assertEqual(self.ledger("locked")["status"], "succeeded")
+            somebody.run("COMMIT")
+        self.wait_row("locked", "succeeded")
+        self.assertEqual(self.keys_received()["locked"], 1)
+        self.assertEqual(len(relay.events("outbox.rows_locked")), 1)
+        self.assertEqual(relay.events("outbox.database_unavailable"), [])
+        self.assertEqual(relay.terminate(), 0)
+
+
+class Untidy(OutboxCase):
+    """What goes wrong with counting and deleting is no reason to give up the database."""
+
+    def test_rows_that_cannot_be_deleted_do_not_keep_others_from_being_sent(self):
+        self.enqueue("old")
+        self.session.run("UPDATE hikyaku_outbox SET status = 'succeeded', updated_at = now() - interval '1 day'")
+        self.session.run("CREATE TABLE notes (row_id bigint REFERENCES hikyaku_outbox (id))")
+        self.session.run("INSERT INTO notes SELECT id FROM hikyaku_outbox")
+        relay = self.relay(**PATIENT, OUTBOX_RETENTION_FINISHED_SEC="3600")
+        (said,) = relay.wait_event("outbox.housekeeping_failed")
+        self.assertEqual((said["sqlstate"], said["level"], said["doing"]), ("23503", "error", "deleting finished rows"))
+        backends = "SELECT string_agg(pid::text, ' ' ORDER BY pid) FROM pg_stat_activity WHERE application_name = " \
+                   "'hikyaku outbox' AND datname = current_database()"
+        before = self.session.value(backends)
+        self.enqueue("order-1")
+        self.wait_row("order-1", "succeeded")
+        time.sleep(1)
+        self.assertEqual(self.session.value(backends), before)  # the same connections
+        self.assertEqual(relay.events("outbox.housekeeping_failed"), [said])
+        self.assertEqual(relay.events("outbox.database_refused") + relay.events("outbox.database_back"), [])
+
+
 class Full(OutboxCase):
     postgres_settings = {"max_connections": "12", "superuser_reserved_connections": "3", "max_wal_senders": "0",
                          "wal_level": "replica"}

@@ -53,5 +53,101 @@ TEST_F(FinishTest, ARowThatTheDatabaseRefusesIsFoundOutAfterwards) {
   EXPECT_EQ(row("b"), "sending 0");
 }
 
+class LockedRowTest : public FinishTest {
+ protected:
+  LockedRowTest() {
+    for (const char* key : {"a", "b", "c"}) {
+      enqueue(key);
+    }
+    rows = one.claim();
+    run(somebody, "BEGIN");
+  }
+  void lock(const std::string& table, const std::string& key) {
+    run(somebody, "SELECT 1 FROM " + table + " WHERE idempotency_key = '" + key + "' FOR UPDATE");
+  }
+
+  void age_leases_of(const std::string& key) {
+    run(database,
+        "UPDATE hikyaku_outbox SET locked_at = now() - interval '1 hour' "
+        "WHERE idempotency_key = $1::text",
+        {key});
+  }
+
+  Relay one = relay();
+  Database somebody = connect(where);
+  std::vector<Claimed> rows;
+};
+
+TEST_F(LockedRowTest, TheOutcomesOfTheOthersAreWrittenAndItsOwnWhenTheLockIsGone) {
+  lock("hikyaku_outbox", "b");
+  one.database.set_timeout(Millis{5'000});
+  const std::vector<Finished> outcomes = {finished(rows.at(0), succeeded()),
+                                          finished(rows.at(1), succeeded()),
+                                          finished(rows.at(2), aborted())};
+
+  value(one.store.begin_finish(outcomes));
+  const auto written = value(one.store.end_finish(outcomes));
+
+  EXPECT_EQ(written, (std::vector{Written::succeeded, Written::later, Written::aborted}));
+  EXPECT_EQ(row("a"), "succeeded 1");
+  EXPECT_EQ(row("b"), "sending 0");
+  EXPECT_EQ(ledger("b"), "succeeded 200") << "true, whoever has the row when the lock is gone";
+  EXPECT_EQ(row("c"), "aborted 1 PAYLOAD_INVALID");
+  EXPECT_EQ(value(one.store.finish_unlocked({outcomes[1]})), std::vector{Written::later});
+
+  run(somebody, "COMMIT");
+  EXPECT_EQ(value(one.store.finish_unlocked({outcomes[1]})), std::vector{Written::succeeded});
+  EXPECT_EQ(row("b"), "succeeded 1");
+}
+
+TEST_F(LockedRowTest, AnAbortIsInTheLedgerNoSoonerThanInTheRow) {
+  lock("hikyaku_outbox", "a");
+
+  EXPECT_EQ(one.finish(rows.at(0), aborted()), Written::later);
+  EXPECT_EQ(ledger("a"), "none");
+
+  run(somebody, "UPDATE hikyaku_outbox SET locked_by = 'other' WHERE idempotency_key = 'a'");
+  run(somebody, "COMMIT");
+  EXPECT_EQ(one.finish(rows.at(0), aborted()), Written::refused) << "the fence holds";
+  EXPECT_EQ(ledger("a"), "none");
+}
+
+TEST_F(LockedRowTest, ALockedLedgerEntryHoldsUpItsRowAlone) {
+  run(database, "INSERT INTO hikyaku_ledger (idempotency_key, status) VALUES ('b', 'failed')");
+  lock("hikyaku_ledger", "b");
+
+  EXPECT_EQ(one.finish({finished(rows.at(0), succeeded()), finished(rows.at(1), succeeded()),
+                        finished(rows.at(2), failed())}),
+            (std::vector{Written::succeeded, Written::later, Written::failed}));
+}
+
+TEST_F(LockedRowTest, AHeartbeatPassesItOverAndTellsItFromALostOne) {
+  lock("hikyaku_outbox", "b");
+  run(database, "UPDATE hikyaku_outbox SET locked_by = 'other' WHERE idempotency_key = 'c'");
+  age_leases_of("a");
+  one.database.set_timeout(Millis{5'000});
+
+  const auto lost = value(
+      one.store.heartbeat({rows.at(0).row.claim, rows.at(1).row.claim, rows.at(2).row.claim}));
+
+  EXPECT_EQ(lost, std::vector{rows.at(2).row.claim});
+  EXPECT_EQ(text(database,
+                 "SELECT locked_at > now() - interval '1 minute' FROM hikyaku_outbox "
+                 "WHERE idempotency_key = 'a'"),
+            "t");
+}
+
+TEST_F(LockedRowTest, OthersAreGivenBackWithoutWaitingForIt) {
+  lock("hikyaku_outbox", "b");
+  one.database.set_timeout(Millis{5'000});
+
+  EXPECT_EQ(value(one.store.release({rows.at(0).row.claim, rows.at(1).row.claim})), 1U);
+  EXPECT_EQ(value(one.store.release_unknown({})), 1U);
+
+  EXPECT_EQ(row("a"), "pending 0");
+  EXPECT_EQ(row("b"), "sending 0");
+  EXPECT_EQ(row("c"), "pending 0");
+}
+
 }  // namespace
 }  // namespace hk::outbox::test

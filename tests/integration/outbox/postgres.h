@@ -27,6 +27,9 @@ class Postgres {
   /// The connection string of a new empty database. `options` are of CREATE DATABASE.
   Secret fresh_database(const std::string& options = "");
 
+  /// Its socket.
+  [[nodiscard]] std::string socket() const { return folder_ + "/.s.PGSQL.5432"; }
+
   /// Kills the server as a crash would (SIGQUIT, like pg_ctl -m immediate) and starts it again.
   void restart();
   void stop();

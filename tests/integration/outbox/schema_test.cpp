@@ -139,6 +139,52 @@ TEST_F(SchemaTest, ATableThatCannotBeAdoptedIsNamedWithAllThatIsWrong) {
             "0");
 }
 
+TEST_F(SchemaTest, AStatusThatCannotHoldTheWordsIsRefusedByInitAndByARelay) {
+  for (const char* type : {"char(9)", "\"char\"", "integer", "name", "jsonb"}) {
+    SCOPED_TRACE(type);
+    run(database, "DROP TABLE IF EXISTS hikyaku_outbox, hikyaku_ledger");
+    init_schema(database, settings.table).value();
+    run(database, "DROP TABLE hikyaku_ledger");
+    run(database, std::string("CREATE TABLE hikyaku_ledger (idempotency_key text PRIMARY KEY, "
+                              "status ") +
+                      type + ")");
+
+    const auto report = init_schema(database, settings.table);
+
+    ASSERT_FALSE(report.has_value());
+    EXPECT_NE(report.error().message.find("text, character varying or an enum"), std::string::npos)
+        << report.error().message;
+    const auto shape = check_schema(database, settings.table);
+    ASSERT_FALSE(shape.has_value());
+    EXPECT_NE(shape.error().error.message.find("text, character varying or an enum"),
+              std::string::npos)
+        << shape.error().error.message;
+  }
+  run(database, "DROP TABLE hikyaku_outbox, hikyaku_ledger");
+  run(database,
+      "CREATE TABLE hikyaku_outbox (id bigserial PRIMARY KEY, idempotency_key text UNIQUE, "
+      "payload jsonb, status char(9))");
+  EXPECT_FALSE(init_schema(database, settings.table).has_value());
+}
+
+TEST_F(SchemaTest, AStatusOfWordsMayBeAnEnumOrADomain) {
+  run(database,
+      "CREATE TYPE state AS ENUM ('pending', 'sending', 'succeeded', 'failed', 'aborted')");
+  run(database, "CREATE DOMAIN word AS varchar(20)");
+  run(database,
+      "CREATE TABLE hikyaku_outbox (id bigserial PRIMARY KEY, idempotency_key text UNIQUE, "
+      "payload jsonb, status state DEFAULT 'pending')");
+  run(database, "CREATE TABLE hikyaku_ledger (idempotency_key text PRIMARY KEY, status word)");
+  init_schema(database, settings.table).value();
+  run(database, "INSERT INTO hikyaku_outbox (idempotency_key, payload) VALUES ('a', '1')");
+  Relay one = relay();
+
+  EXPECT_EQ(one.finish(one.claim().at(0), succeeded()), Written::succeeded);
+
+  EXPECT_EQ(text(database, "SELECT status FROM hikyaku_outbox"), "succeeded");
+  EXPECT_EQ(text(database, "SELECT status FROM hikyaku_ledger"), "succeeded");
+}
+
 TEST_F(SchemaTest, RowsThatRepeatAKeyAreAConflictThatCanBeMended) {
   adopt_document();
   run(database, "ALTER TABLE outbox_orders DROP CONSTRAINT outbox_orders_idempotency_key_key");

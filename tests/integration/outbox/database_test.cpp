@@ -1,0 +1,121 @@
+/// Links that are slow, or open and silent: everything ends, and what makes progress is let go on.
+#include "outbox/database.h"
+
+#include <chrono>
+#include <filesystem>
+#include <future>
+#include <string>
+#include <thread>
+
+#include "integration/outbox/link.h"
+#include "integration/outbox/relay_fixture.h"
+
+namespace hk::outbox::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+class DatabaseTest : public ::testing::Test {
+ protected:
+  /// The server's database, through the link.
+  static Secret through(const std::string& folder) {
+    return Secret("host=" + folder + " port=5432 user=postgres dbname=postgres");
+  }
+  static DatabaseResult<Database> connect_to(const std::string& folder, Millis timeout = 5s) {
+    return Database::connect(through(folder), "test", timeout);
+  }
+
+  static std::string folder_of(const Postgres& server) {
+    return std::filesystem::path(server.socket()).parent_path();
+  }
+
+  Postgres& postgres = Postgres::instance();
+};
+
+TEST_F(DatabaseTest, ALargeAnswerOverASlowLinkMayTakeLongerThanTheTimeout) {
+  const Link slow(postgres.socket(), 1, 2'000);  // 2 MB/s
+  Database database = value(connect_to(slow.folder()));
+  database.set_timeout(500ms);
+  const auto begin = std::chrono::steady_clock::now();
+
+  const auto rows =
+      database.run_together({{"SELECT repeat('x', 200000) FROM generate_series(1, 10)", {}}});
+
+  ASSERT_TRUE(rows) << rows.error().error.message;
+  EXPECT_EQ((*rows)[0].size(), 10U);
+  EXPECT_GT(std::chrono::steady_clock::now() - begin, 500ms);
+}
+
+TEST_F(DatabaseTest, AServerThatDoesNotTakeTheCancelIsGivenUpAllTheSame) {
+  Link silent(postgres.socket(), 1);  // what asks for the cancel gets no answer
+  Database database = value(connect_to(silent.folder()));
+  database.set_timeout(200ms);
+  const auto begin = std::chrono::steady_clock::now();
+  std::future<bool> failed =
+      std::async(std::launch::async, [&] { return !database.run("SELECT pg_sleep(60)"); });
+
+  const bool ended = failed.wait_for(20s) == std::future_status::ready;
+  silent.close();
+
+  EXPECT_TRUE(ended);
+  EXPECT_TRUE(failed.get());
+  EXPECT_TRUE(database.broken());
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 20s);
+}
+
+TEST_F(DatabaseTest, AnAnswerThatNeverEndsIsGivenUpAllTheSame) {
+  const Link slow(postgres.socket(), 1, 200);
+  Database database = value(connect_to(slow.folder()));
+  database.set_timeout(400ms);
+
+  const auto rows =
+      database.run_together({{"SELECT repeat('x', 200000) FROM generate_series(1, 100)", {}}});
+
+  ASSERT_FALSE(rows);
+  EXPECT_EQ(rows.error().error.kind, ErrorKind::unavailable);
+  EXPECT_TRUE(database.broken());
+}
+
+TEST_F(DatabaseTest, TheServerEndsAStatementThatIsGivenUp) {
+  Database database = value(connect_to(folder_of(postgres)));
+  const std::string pid = text(database, "SELECT pg_backend_pid()");
+  database.set_timeout(200ms);
+
+  EXPECT_FALSE(database.run("SELECT pg_sleep(60)"));
+
+  Database other = value(connect_to(folder_of(postgres)));
+  std::string left = "1";
+  for (int i = 0; i < 100 && left != "0"; ++i) {
+    std::this_thread::sleep_for(50ms);
+    left = text(other,
+                "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND pid = " + pid);
+  }
+  EXPECT_EQ(left, "0");
+}
+
+TEST_F(DatabaseTest, AHostThatIsSilentLeavesTimeForTheNextOne) {
+  const Link silent(postgres.socket(), 0);
+  const auto begin = std::chrono::steady_clock::now();
+
+  auto database = connect_to(silent.folder() + "," + folder_of(postgres), 4s);
+
+  ASSERT_TRUE(database) << database.error().error.message;
+  EXPECT_EQ(text(*database, "SELECT 1"), "1");
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 4s);
+}
+
+TEST_F(DatabaseTest, OfHostsThatAllFailEachIsNamed) {
+  const Link silent(postgres.socket(), 0);
+
+  const auto database = connect_to(silent.folder() + ",/nonexistent", 1s);
+
+  ASSERT_FALSE(database);
+  EXPECT_EQ(database.error().error.kind, ErrorKind::unavailable);
+  EXPECT_NE(database.error().error.message.find(silent.folder()), std::string::npos)
+      << database.error().error.message;
+  EXPECT_NE(database.error().error.message.find("/nonexistent"), std::string::npos)
+      << database.error().error.message;
+}
+
+}  // namespace
+}  // namespace hk::outbox::test
