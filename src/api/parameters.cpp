@@ -65,6 +65,10 @@ Result<void> Parameters::add_json(std::string_view body, std::span<const std::st
       continue;
     }
     if (const boost::json::array* const many = member.value().if_array()) {
+      if (many->empty() && !text_only) {
+        return fail(ErrorKind::invalid_argument,
+                    name + ": an empty list would mean everything; leave it out if you mean that");
+      }
       if (many->empty()) {
         pairs_.emplace_back(name,
                             std::string{});  // given, and nothing chosen: not the same as absent

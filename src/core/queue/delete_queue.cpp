@@ -57,7 +57,8 @@ void Machine::go_on_sweeping(const Queue& queue) {
 /// a large one must not keep the others shut.
 void Machine::sweep_queues() {
   const std::size_t in_turn = std::min(sweeps_.size(), sweeps_at_once);
-  for (std::size_t turn = 0; turn < in_turn; ++turn) {
+  std::size_t left = limits_.sweeps_per_batch;
+  for (std::size_t turn = 0; turn < in_turn && left > 0; ++turn) {
     auto next = sweeps_.upper_bound(swept_last_);
     next = next == sweeps_.end() ? sweeps_.begin() : next;
     swept_last_ = next->first;
@@ -67,8 +68,12 @@ void Machine::sweep_queues() {
       if (meta_.indexed_up_to < queue.sweep_up_to) {
         continue;
       }
-      std::size_t budget = std::max<std::size_t>(limits_.sweeps_per_batch / in_turn, 1);
-      if (!sweep(queue, next->second, budget)) {
+      const std::size_t share =
+          std::min(left, std::max<std::size_t>(limits_.sweeps_per_batch / in_turn, 1));
+      std::size_t budget = share;
+      const bool done = sweep(queue, next->second, budget);
+      left -= share - budget;
+      if (!done) {
         HK_SOMETIMES(sweep_goes_on_in_the_next_batch);
         continue;
       }

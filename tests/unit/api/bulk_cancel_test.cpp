@@ -114,6 +114,13 @@ TEST_F(BulkCancel, WhatIsNotUnderstoodCancelsNothing) {
   }
 }
 
+TEST_F(BulkCancel, AFilterWithoutValuesIsNotTakenForNone) {
+  store_waiting(1);
+  EXPECT_EQ(cancelled("", R"({"label":[]})"), Seqs{});
+  EXPECT_EQ(answered.status, 400);
+  EXPECT_NE(error_of(answered).find("an empty list would mean everything"), std::string::npos);
+}
+
 TEST_F(BulkCancel, AParameterHasAtMostAHundredValues) {
   core::Message message;
   message.url = "https://Host.example/x";
