@@ -353,6 +353,8 @@ void Model::hand_out() {
             i + 1 < events.events.size() && events.events[i + 1].kind == core::EventKind::created,
             "dead letters once", name_of(one.seq) + " left its queue for none");
         move_one(events.tenant, one.seq, events.events[i + 1].seq);
+      } else if (one.kind == core::EventKind::canceled) {
+        end_pulled(one.seq);  // moved in this batch, and too old for where it is now
       }
     }
   }
