@@ -12,6 +12,7 @@
 
 #include "cli/admin_file.h"
 #include "cli/exit_code.h"
+#include "cli/process.h"
 #include "cli/version.h"
 #include "delivery/headers.h"
 #include "delivery/url.h"
@@ -118,12 +119,11 @@ Result<void> Daemon::start() {
     const bool damaged = error.kind == ErrorKind::corruption;
     failed_with_ = damaged ? exit_corruption : exit_store;
     observe::log(Level::error, "store.failed", {{"error", error.message}});
-    fmt::print(stderr, "hikyaku: the store failed and the server stops: {}\n{}\n", error.message,
-               damaged
-                   ? "The data is not what was written: keep a copy of the directory, check the "
-                     "disk, and restore the last backup."
-                   : "Nothing acknowledged is lost. Check the disk (space, errors in the kernel "
-                     "log) and start again: the start recovers what the log holds.");
+    tell("hikyaku: the store failed and the server stops: " + error.message + "\n" +
+         (damaged ? "The data is not what was written: keep a copy of the directory, check the "
+                    "disk, and restore the last backup."
+                  : "Nothing acknowledged is lost. Check the disk (space, errors in the kernel "
+                    "log) and start again: the start recovers what the log holds."));
     // A moment for the answers that say so; then out, without touching the store again.
     std::thread([code = failed_with_.load()] {
       std::this_thread::sleep_for(std::chrono::milliseconds(300));

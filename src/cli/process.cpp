@@ -1,11 +1,11 @@
 #include "cli/process.h"
 
-#include <fmt/core.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 
@@ -43,8 +43,10 @@ sigset_t block_stop_signals() {
   return signals;
 }
 
+void tell(const std::string& line) { std::fputs((line + "\n").c_str(), stderr); }
+
 int refuse(const Error& error) {
-  fmt::print(stderr, "hikyaku: {}\n", error.message);
+  tell("hikyaku: " + error.message);
   return exit_code_of(error.kind);
 }
 

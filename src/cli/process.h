@@ -21,6 +21,9 @@ std::uint64_t descriptor_limit();
 /// Blocks the signals that serve() waits for; REQUIRES: before any thread is made.
 sigset_t block_stop_signals();
 
+/// On standard error, if that takes it: fmt::print throws when a disk is full or a reader is gone.
+void tell(const std::string& line);
+
 /// Says on standard error why a command fails; its exit code.
 int refuse(const Error& error);
 

@@ -15,7 +15,7 @@ namespace {
 using observe::Level;
 
 int refuse_to_start(const Error& error, bool at_disk) {
-  fmt::print(stderr, "hikyaku: {}\n", error.message);
+  tell("hikyaku: " + error.message);
   const int code = at_disk ? exit_code_of_disk(error.kind) : exit_code_of(error.kind);
   return code == exit_failed ? static_cast<int>(exit_usage) : code;
 }
@@ -39,7 +39,7 @@ int serve(const config::Options& given) {
     options.warnings.push_back(**warning);
   }
   for (const std::string& one : options.warnings) {
-    fmt::print(stderr, "hikyaku: {}\n", one);
+    tell("hikyaku: " + one);
   }
 
   Daemon daemon(options);

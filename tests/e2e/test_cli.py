@@ -51,6 +51,19 @@ class Starting(unittest.TestCase):
         with open(path) as f:
             self.assertEqual(f.read(), "not a directory")
 
+    def test_the_exit_code_tells_also_when_nothing_can_be_said(self):
+        file = os.path.join(self.home, "file")
+        open(file, "w").close()
+        server = Server(data=file)
+        self.addCleanup(server.close)
+        codes = []
+        for where in ("/dev/null", "/dev/full"):
+            with open(where, "w") as stderr:
+                codes.append(subprocess.run(server.command(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                            stderr=stderr, timeout=60).returncode)
+        self.assertGreater(codes[0], 0)
+        self.assertEqual(codes[1], codes[0])
+
     def test_the_data_directory_cannot_be_written(self):
         self.fails(Server(data="/proc/hikyaku"), USAGE, "/proc/hikyaku")
         if os.geteuid() != 0:  # root may write anywhere
