@@ -142,7 +142,7 @@ void add_serve(CLI::App& app, Arguments& arguments) {
                                 .environment_known = {"HIKYAKU_URL"}};
     auto options = config::load(arguments.serve_flags, environment, around);
     if (!options) {
-      fmt::print(stderr, "hikyaku: {}\n", options.error().message);
+      tell("hikyaku: " + options.error().message);
       arguments.code = exit_usage;
       return;
     }

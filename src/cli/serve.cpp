@@ -1,7 +1,5 @@
 #include "cli/serve.h"
 
-#include <fmt/core.h>
-
 #include "cli/daemon.h"
 #include "cli/descriptors.h"
 #include "cli/exit_code.h"
@@ -28,7 +26,7 @@ int serve(const config::Options& given) {
   config::Options options = given;
   observe::set_log_level(observe::parse_level(options.log_level).value_or(Level::info));
   if (!options.log_file.empty() && !observe::set_log_file(options.log_file)) {
-    fmt::print(stderr, "hikyaku: cannot open the log file {}\n", options.log_file);
+    tell("hikyaku: cannot open the log file " + options.log_file);
     return exit_usage;
   }
   const auto warning = share_descriptors(descriptor_limit(), options);
