@@ -229,7 +229,9 @@ void Connection::on_read(const ErrorCode& error, std::size_t bytes) {
       spoke_unasked_ = true;
     } else {
       fault(Fault::not_connected,
-            "not connected: the receiver closed or spoke before it was asked");
+            error && error != asio::error::eof  // an alert, a reset: it says why
+                ? "not connected: " + error.message()
+                : "not connected: the receiver closed or spoke before it was asked");
     }
     return;
   }

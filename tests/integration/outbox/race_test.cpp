@@ -52,7 +52,7 @@ TEST_F(RaceTest, AHundredClaimersNeverShareARow) {
         for (const Claimed& c : rows) {
           all.push_back({c.row.claim, c.row.idempotency_key, c.row.request_digest, succeeded()});
         }
-        for (const Written written : one.finish(all)) {
+        for (const Written written : one.finish_at_last(all)) {
           refused += written == Written::succeeded ? 0 : 1;
         }
       }
@@ -251,7 +251,8 @@ TEST_F(RaceTest, StrictOrderHoldsWithManyRelaysAtOnce) {
               sent[c.row.order_key].push_back(c.row.claim.id);
             }
           }
-          one.finish(c, ok ? succeeded() : failed());
+          one.finish_at_last({{c.row.claim, c.row.idempotency_key, c.row.request_digest,
+                               ok ? succeeded() : failed()}});
           left -= ok ? 1 : 0;
         }
       }
