@@ -43,7 +43,7 @@ void Simulation::die(const char* why, bool power_cut) {
   unsynced_.clear();
   inbox_.clear();
   syncing_ = 0;
-  busy_until_ = Moment{};
+  busy_until_ = paused_until_ = Moment{};
   wake_planned_ = never;
   hungry_.clear();
   receivers_.clear();  // their connections are gone
@@ -217,7 +217,11 @@ void Simulation::plan_pauses() {
     }
     trace_.add(heap_.now(), "the server stands still");
     decided();
-    busy_until_ = std::max(busy_until_, heap_.now() + up_to(config_.pause_max));
+    // One at a time: what must happen within a pause and a while happens between two of them.
+    if (const Moment until = heap_.now() + up_to(config_.pause_max); paused_until_ <= heap_.now()) {
+      paused_until_ = until;
+      busy_until_ = std::max(busy_until_, until);
+    }
     plan_pauses();
   });
 }

@@ -221,6 +221,7 @@ class Simulation {
   store::BatchSeq durable_ = 0;   ///< what a sync has confirmed
   store::BatchSeq released_ = 0;  ///< the last batch of which something left
   Moment busy_until_{};
+  Moment paused_until_{};
   Moment wake_planned_{never};
   Millis clock_offset_{0};
   std::int64_t clock_lean_ = 0;  ///< permille
