@@ -23,6 +23,14 @@ namespace {
 /// What a batch may name of what expires, so that commands do not wait for long behind a purge; a
 /// record is not cut in two.
 constexpr std::size_t purges_per_batch = 512;
+/// Each may call back, with its body: after a long sleep of the machine all of them are due at once.
+constexpr std::size_t expired_places_per_batch = 1024;
+
+/// What the attempt holds in memory, in places.
+std::uint32_t places_of(const Message& message, const Limits& limits) {
+  constexpr std::size_t most = 1U << 16U;  // sums must not overflow, whatever a body's limit is
+  return static_cast<std::uint32_t>(1 + std::min(message.body.size() / limits.bytes_per_place, most));
+}
 
 }  // namespace
 
@@ -44,10 +52,13 @@ void Machine::advance() {
 
 /// A lease that ran out is a failed attempt: whoever held it is taken for dead.
 void Machine::expire_leases() {
-  while (!leases_.empty() && leases_.begin()->first <= batch_.now()) {
+  std::size_t places = 0;
+  while (places < expired_places_per_batch && !leases_.empty() &&
+         leases_.begin()->first <= batch_.now()) {
     HK_SOMETIMES(lease_ran_out);
     Live* live = find_live(leases_.begin()->second);
     HK_ASSERT(live != nullptr && live->leased);
+    places += live->places;
     if (live->lane->pull != nullptr) {
       become_visible(*live);
       continue;
@@ -75,6 +86,7 @@ void Machine::start_attempts() {
     live->lease_until = now + outlasting(message->timeout) + limits_.lease_grace;
     leases_.insert({live->lease_until, live->seq});
     live->callbacks = callbacks_of(*message);
+    scheduler_.take_places(*live, places_of(*message, limits_));
     // The window of a rate must be durable before the start it counts: a restart must not grant it
     // again.
     if (!message->flow_key.empty()) {

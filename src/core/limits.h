@@ -10,12 +10,15 @@
 namespace hk::core {
 
 struct Limits {
-  std::uint32_t global_parallelism = 4096;      ///< attempts in flight
+  // An attempt holds its message while it lasts. So these limits are places, and a large body takes
+  // several: memory is bounded with them.
+  std::uint32_t global_parallelism = 4096;      ///< places of attempts in flight
   std::uint32_t tenant_parallelism = 2048;      ///< … of one tenant
   std::uint32_t destination_parallelism = 512;  ///< … of one tenant to one host
   /// A destination may hold this many times what its tenant has left, and a tenant what the server
   /// has left: so whoever hangs with all they can get leaves something for whoever holds little.
   std::uint32_t share = 4;
+  std::size_t bytes_per_place = std::size_t{64} * 1024;  ///< of a body, beyond its first place
   std::size_t lane_window_max = 1024;   ///< messages of one lane in memory
   std::size_t lane_window_min = 16;     ///< … however many lanes there are
   std::size_t window_budget = 262'144;  ///< messages of all lanes in memory, roughly

@@ -107,6 +107,9 @@ Op Simulation::make_publish() {
     message->host.clear();
   }
   message->body = "body " + std::to_string(next_op_);
+  if (next_op_ % 5 == 0) {  // not drawn: seeds stay what they were
+    message->body.append(16 * (1 + next_op_ % 3), '.');
+  }
   message->timeout = Millis{1} + up_to(config_.timeout_max);
   if (config_.queues > 0 && chance(500)) {
     message->queue = "q" + std::to_string(rng_.below(config_.queues));

@@ -53,8 +53,9 @@ void Model::add_to_views(const ModelMessage& message) {
   if (message.leased) {
     leases_.insert({message.lease_until, message.seq()});
     ++in_flight_;
-    ++tenant_in_flight_[content.tenant];
-    ++host_in_flight_[{content.tenant, content.host}];
+    places_ += places_of(content);
+    tenant_places_[content.tenant] += places_of(content);
+    host_places_[{content.tenant, content.host}] += places_of(content);
     if (!content.flow_key.empty()) {
       ++flow_in_flight_[{content.tenant, content.flow_key}];
     }
@@ -96,8 +97,9 @@ void Model::take_from_views(const ModelMessage& message) {
   if (message.leased) {
     leases_.erase({message.lease_until, message.seq()});
     --in_flight_;
-    --tenant_in_flight_[content.tenant];
-    --host_in_flight_[{content.tenant, content.host}];
+    places_ -= places_of(content);
+    tenant_places_[content.tenant] -= places_of(content);
+    host_places_[{content.tenant, content.host}] -= places_of(content);
     if (!content.flow_key.empty()) {
       --flow_in_flight_[{content.tenant, content.flow_key}];
     }
@@ -162,8 +164,10 @@ std::vector<Expected> Model::apply(const Step& step) {
   run_schedules();
   move_and_end();
   end_moves();
-  const std::uint64_t taken = in_flight_;
-  const auto held = tenant_in_flight_;
+  const std::uint64_t taken = places_;
+  const auto held = tenant_places_;
+  std::map<core::TenantId, std::uint32_t> last_places;
+  std::uint32_t most_places = 0;
   for (const core::AppendEvents& events : written_->events) {
     require(events.time == time_, "events", "events carry another time than their batch");
     for (const core::EventRef& one : events.events) {
@@ -172,16 +176,21 @@ std::vector<Expected> Model::apply(const Step& step) {
       const bool pulled = found == messages_.end() ? moved_now(one.seq) : found->second.pulled();
       if (one.kind == core::EventKind::active && !pulled) {
         start(events.tenant, one);
+        last_places[events.tenant] = places_of(*messages_.at(one.seq).content);
+        most_places = std::max(most_places, last_places[events.tenant]);
       }
     }
   }
+  require(most_places == 0 || places_ - most_places < limits_.global_parallelism, "parallelism",
+          "of the server exceeded");
   // Events are by tenant, so who started before whom is not known: at a tenant's last start its own
   // ones were taken at least, beside what had been taken before.
-  for (const auto& [tenant, now] : tenant_in_flight_) {
+  for (const auto& [tenant, now] : tenant_places_) {
     const auto found = held.find(tenant);
     const std::uint64_t before = found == held.end() ? 0 : found->second;
-    require(now <= before ||
-                within_share(now - 1, limits_.global_parallelism, taken + (now - 1 - before)),
+    const std::uint64_t last = last_places[tenant];
+    require(now <= before || within_share(now - last, limits_.global_parallelism,
+                                          taken + (now - last - before)),
             "shares", "of a tenant exceeded");
   }
   hand_out();

@@ -359,6 +359,7 @@ class Model {
 
   // model_check.cpp
   void compare_written();
+  [[nodiscard]] std::uint32_t places_of(const core::Message& content) const;
   [[nodiscard]] bool within_share(std::uint64_t held, std::uint64_t limit,
                                   std::uint64_t taken) const;
   [[nodiscard]] bool tenant_open(core::TenantId tenant) const;
@@ -387,14 +388,15 @@ class Model {
   // Views of messages_, kept by update().
   std::map<core::LaneKey, LaneView> lanes_;
   std::set<std::pair<Moment, core::Seq>> leases_;
-  std::map<core::TenantId, std::uint32_t> tenant_in_flight_;
-  std::map<Named, std::uint32_t> host_in_flight_;
+  std::map<core::TenantId, std::uint32_t> tenant_places_;
+  std::map<Named, std::uint32_t> host_places_;
   std::map<Named, std::uint32_t> flow_in_flight_;
   std::map<Named, std::uint64_t> flow_pending_;
   std::map<Named, std::uint64_t> lags_;
   std::map<core::LaneKey, PullLane> pull_lanes_;  ///< none is empty
   std::uint64_t received_ = 0;
   std::uint32_t in_flight_ = 0;
+  std::uint32_t places_ = 0;  ///< of what is in flight
   std::uint64_t pending_ = 0;
 
   // What goes with the process: first come, first served.

@@ -53,14 +53,14 @@ void Model::start(core::TenantId tenant, const core::EventRef& started) {
   });
   event(tenant, seq, core::EventKind::active, started.attempt);
 
-  require(in_flight_ <= limits_.global_parallelism, "parallelism", "of the server exceeded");
-  require(tenant_in_flight_[tenant] <= limits_.tenant_parallelism, "parallelism",
+  const std::uint32_t own = places_of(content);
+  require(tenant_places_[tenant] - own < limits_.tenant_parallelism, "parallelism",
           "of a tenant exceeded");
   if (!content.host.empty()) {
-    require(within_share(host_in_flight_[{tenant, content.host}] - 1, limits_.tenant_parallelism,
-                         tenant_in_flight_[tenant] - 1),
+    require(within_share(host_places_[{tenant, content.host}] - own, limits_.tenant_parallelism,
+                         tenant_places_[tenant] - own),
             "shares", "of destination " + content.host + " exceeded by " + describe(before));
-    require(host_in_flight_[{tenant, content.host}] <= limits_.destination_parallelism,
+    require(host_places_[{tenant, content.host}] - own < limits_.destination_parallelism,
             "parallelism", "of destination " + content.host + " exceeded by " + describe(before));
   }
   if (!content.flow_key.empty()) {
@@ -177,15 +177,20 @@ void Model::check_effects(const Decoded& written, std::span<const core::Effect> 
   require(active.empty(), "I13 effects", "a recorded start has no effect");
 }
 
+/// A large body takes several places of every limit that is for memory's sake.
+std::uint32_t Model::places_of(const core::Message& content) const {
+  return static_cast<std::uint32_t>(1 + content.body.size() / limits_.bytes_per_place);
+}
+
 /// Whoever holds `held` of a limit of which `taken` are taken in all may have one more.
 bool Model::within_share(std::uint64_t held, std::uint64_t limit, std::uint64_t taken) const {
   return taken < limit && held < limits_.share * (limit - taken);
 }
 
 bool Model::tenant_open(core::TenantId tenant) const {
-  const std::uint32_t held = count_of(tenant_in_flight_, tenant);
+  const std::uint32_t held = count_of(tenant_places_, tenant);
   return held < limits_.tenant_parallelism &&
-         within_share(held, limits_.global_parallelism, in_flight_);
+         within_share(held, limits_.global_parallelism, places_);
 }
 
 bool Model::host_open(const ModelMessage& message) const {
@@ -193,10 +198,10 @@ bool Model::host_open(const ModelMessage& message) const {
   if (content.host.empty()) {
     return true;
   }
-  const std::uint32_t held = count_of(host_in_flight_, Named{content.tenant, content.host});
+  const std::uint32_t held = count_of(host_places_, Named{content.tenant, content.host});
   return held < limits_.destination_parallelism &&
          within_share(held, limits_.tenant_parallelism,
-                      count_of(tenant_in_flight_, content.tenant));
+                      count_of(tenant_places_, content.tenant));
 }
 
 bool Model::flow_open(const ModelMessage& message, Moment time) const {
@@ -258,7 +263,7 @@ const ModelMessage* Model::owed(const core::LaneKey& key, const LaneView& lane, 
 }
 
 void Model::check_nothing_stranded(Moment time) const {
-  if (in_flight_ >= limits_.global_parallelism) {
+  if (places_ >= limits_.global_parallelism) {
     return;
   }
   for (const auto& [key, lane] : lanes_) {

@@ -32,7 +32,7 @@ struct Gate {
   bool sweeping = false;  ///< queues: what waited when it was deleted is being cancelled
   bool orphan = false;    ///< the record behind it is gone: it goes with its last user
 
-  std::uint32_t in_use = 0;
+  std::uint32_t in_use = 0;  ///< attempts; of a destination: their places
   Moment window_start{};
   std::uint32_t window_count = 0;
   Moment last_use{};  ///< flow keys: the last time that a message came, started or ended
@@ -65,9 +65,9 @@ struct Gate {
     }
   }
 
-  void give_back(Moment now) {
-    HK_ASSERT(in_use > 0);
-    --in_use;
+  void give_back(Moment now, std::uint32_t places = 1) {
+    HK_ASSERT(in_use >= places);
+    in_use -= places;
     last_use = now;
   }
 };

@@ -39,6 +39,7 @@ struct Live {
   Fence fence{};        ///< of the lease; pulled ones: attempt is the receive it was given out with
   Moment started_at{};  ///< of the lease
   Moment lease_until{};        ///< of the lease
+  std::uint32_t places = 1;    ///< of the lease; pulled ones take none
   Moment first_received_at{};  ///< pulled ones
   std::uint32_t forgiven = 0;  ///< pulled ones: as in LaneEntry
   ReceiverId receiver{};       ///< pulled ones: who holds the lease

@@ -222,7 +222,7 @@ void Scheduler::make_runnable(Lane& lane) {
   }
   TenantLanes& owner = *lane.tenant;
   owner.runnable.push_back(&lane);
-  if (!owner.in_round && owner.in_flight < limits_.tenant_parallelism) {
+  if (!owner.in_round && owner.places < limits_.tenant_parallelism) {
     enter_round(owner);
   }
 }
@@ -319,9 +319,9 @@ void Scheduler::set_slots(const LaneKey& key, std::uint32_t slots, Moment now) {
 // ---- starting and ending attempts ----
 
 Live* Scheduler::start_next(Moment now) {
-  while (in_flight_ < limits_.global_parallelism && (!round_.empty() || admit_crowded())) {
+  while (places_ < limits_.global_parallelism && (!round_.empty() || admit_crowded())) {
     TenantLanes& owner = *round_.front();
-    const bool full = owner.in_flight >= limits_.tenant_parallelism;
+    const bool full = owner.places >= limits_.tenant_parallelism;
     if (full || owner.runnable.empty() || !has_share(owner)) {
       round_.pop_front();
       owner.in_round = false;
@@ -394,7 +394,8 @@ void Scheduler::lease(Live& live, Moment now) {
     ++lane.pull->in_flight;
     return;
   }
-  ++lane.tenant->in_flight;
+  ++lane.tenant->places;
+  ++places_;
   ++in_flight_;
 }
 
@@ -409,20 +410,20 @@ void Scheduler::release(Live& live, Moment now) {
     HK_ASSERT(lane.pull->in_flight > 0);
     --lane.pull->in_flight;
   } else {
-    HK_ASSERT(owner.in_flight > 0 && in_flight_ > 0);
-    --owner.in_flight;
+    HK_ASSERT(owner.places >= live.places && places_ >= live.places && in_flight_ > 0);
+    owner.places -= live.places;
+    places_ -= live.places;
     --in_flight_;
   }
   for (Gate* passed : lane.gates) {
-    passed->give_back(now);
-    wake_one(*passed, now);
+    give_back(*passed, live, now);
   }
   for (Gate* passed : live.own_gates()) {
     if (passed != nullptr) {
-      passed->give_back(now);
-      wake_one(*passed, now);
+      give_back(*passed, live, now);
     }
   }
+  live.places = 1;
   wake_crowded(owner, now);
   if (!owner.in_round) {
     uncrowd(owner);  // as it holds fewer now

@@ -21,15 +21,15 @@ namespace hk::core {
 
 struct TenantLanes {
   TenantId id{};
-  std::uint32_t in_flight = 0;
+  std::uint32_t places = 0;  ///< of its attempts in flight
   std::size_t deficit = 0;
   std::deque<Lane*> runnable{};
   bool in_round = false;
   std::size_t deep_queues = 0;  ///< ordered lanes with messages that are only in the index
-  /// Destinations that hold their share of the tenant's attempts while lanes are parked there, by
-  /// attempts and serial.
+  /// Destinations that hold their share of the tenant's places while lanes are parked there, by
+  /// places and serial.
   std::set<std::pair<std::uint32_t, std::uint64_t>> crowded{};
-  std::optional<std::uint32_t> crowded_at{};  ///< in_flight as it stands in Scheduler::crowded_
+  std::optional<std::uint32_t> crowded_at{};  ///< places as they stand in Scheduler::crowded_
 };
 
 class Scheduler {
@@ -51,6 +51,9 @@ class Scheduler {
 
   /// Takes the next message that may start now, with all its gates. Null: none.
   Live* start_next(Moment now);
+  /// How many places the attempt takes that start_next() has just given. Only its message tells, so
+  /// a limit may be passed by the last attempt that began below it. REQUIRES: places > 0.
+  void take_places(Live& live, std::uint32_t places);
   /// An attempt ended: gates are given back. REQUIRES: live.leased, which is unset.
   void release(Live& live, Moment now);
   /// The message is final: its slot is free. REQUIRES: it neither waits nor is leased.
@@ -110,7 +113,7 @@ class Scheduler {
   void advance(Moment now);
   [[nodiscard]] std::optional<Moment> next_timer() const;
   [[nodiscard]] bool has_runnable() const {
-    return !round_.empty() && in_flight_ < limits_.global_parallelism;
+    return !round_.empty() && places_ < limits_.global_parallelism;
   }
 
   /// Lanes whose window runs low although the index has more; each is listed once.
@@ -124,6 +127,7 @@ class Scheduler {
   [[nodiscard]] std::size_t window_size() const;
 
   [[nodiscard]] std::uint32_t in_flight() const { return in_flight_; }
+  [[nodiscard]] std::uint32_t places() const { return places_; }
   [[nodiscard]] std::size_t lane_count() const { return lanes_.size(); }
   [[nodiscard]] std::size_t waiting_in_memory() const { return waiting_; }
   [[nodiscard]] const TenantLanes* find_tenant(TenantId id) const;
@@ -171,6 +175,7 @@ class Scheduler {
   void set_gate_timer(Gate& gate, Moment now);
   void take(Lane& lane, Live& live, Moment now);
   void pass(Gate& gate, Moment now);
+  void give_back(Gate& gate, const Live& live, Moment now);
   void crowd(Gate& gate);
   void uncrowd(Gate& gate);
   void crowd(TenantLanes& owner);
@@ -192,12 +197,13 @@ class Scheduler {
   std::map<std::pair<TenantId, std::string>, PullQueue> pull_queues_;
   std::deque<PullQueue*> fed_;
   std::deque<TenantLanes*> round_;  ///< tenants with runnable lanes, in turn
-  /// Tenants with runnable lanes that hold their share of all attempts, by attempts.
+  /// Tenants with runnable lanes that hold their share of all places, by places.
   std::set<std::pair<std::uint32_t, TenantId>> crowded_;
   std::set<Timer> timers_;
   std::list<Lane*> refills_;
   std::uint64_t next_serial_ = 1;
-  std::uint32_t in_flight_ = 0;
+  std::uint32_t in_flight_ = 0;  ///< attempts
+  std::uint32_t places_ = 0;     ///< of them all
   std::size_t waiting_ = 0;
 };
 

@@ -10,6 +10,7 @@
 HK_SOMETIMES_DECLARE(destination_at_its_share)
 HK_SOMETIMES_DECLARE(destination_gets_its_share)
 HK_SOMETIMES_DECLARE(tenant_at_its_share)
+HK_SOMETIMES_DECLARE(large_body_takes_places)
 
 namespace hk::core {
 
@@ -24,11 +25,11 @@ bool within_share(std::uint32_t held, std::uint32_t limit, std::uint32_t taken,
 
 bool Scheduler::has_share(const Gate& gate, const TenantLanes& owner) const {
   return gate.kind != Gate::Kind::destination ||
-         within_share(gate.in_use, limits_.tenant_parallelism, owner.in_flight, limits_.share);
+         within_share(gate.in_use, limits_.tenant_parallelism, owner.places, limits_.share);
 }
 
 bool Scheduler::has_share(const TenantLanes& owner) const {
-  return within_share(owner.in_flight, limits_.global_parallelism, in_flight_, limits_.share);
+  return within_share(owner.places, limits_.global_parallelism, places_, limits_.share);
 }
 
 void Scheduler::crowd(Gate& gate) {
@@ -55,8 +56,8 @@ void Scheduler::uncrowd(Gate& gate) {
 void Scheduler::crowd(TenantLanes& owner) {
   HK_SOMETIMES(tenant_at_its_share);
   uncrowd(owner);
-  owner.crowded_at = owner.in_flight;
-  crowded_.emplace(owner.in_flight, owner.id);
+  owner.crowded_at = owner.places;
+  crowded_.emplace(owner.places, owner.id);
 }
 
 void Scheduler::uncrowd(TenantLanes& owner) {
@@ -64,6 +65,32 @@ void Scheduler::uncrowd(TenantLanes& owner) {
     crowded_.erase({*owner.crowded_at, owner.id});
     owner.crowded_at.reset();
   }
+}
+
+void Scheduler::take_places(Live& live, std::uint32_t places) {
+  HK_ASSERT(live.leased && live.lane->pull == nullptr && live.places == 1 && places > 0);
+  if (places == 1) {
+    return;
+  }
+  HK_SOMETIMES(large_body_takes_places);
+  live.places = places;
+  live.lane->tenant->places += places - 1;
+  places_ += places - 1;
+  const auto widen = [&](Gate* passed) {
+    if (passed != nullptr && passed->kind == Gate::Kind::destination) {
+      passed->in_use += places - 1;
+      if (passed->crowded_at) {
+        crowd(*passed);  // among those that hold more
+      }
+    }
+  };
+  std::for_each(live.lane->gates.begin(), live.lane->gates.end(), widen);
+  widen(live.destination);
+}
+
+void Scheduler::give_back(Gate& gate, const Live& live, Moment now) {
+  gate.give_back(now, gate.kind == Gate::Kind::destination ? live.places : 1);
+  wake_one(gate, now);
 }
 
 /// One lane at most: its turn ends with the next call (pass_turn).

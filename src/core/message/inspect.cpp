@@ -42,21 +42,20 @@ void explain_gate(const Gate& gate, Moment now, std::vector<Hold>& holds) {
 void Machine::explain_shares(const Message& message, const TenantLanes& owner,
                              std::vector<Hold>& holds) const {
   const Gate* host = scheduler_.find_gate(Gate::Kind::destination, message.tenant, message.host);
-  if (owner.in_flight >= limits_.tenant_parallelism) {
+  if (owner.places >= limits_.tenant_parallelism) {
     return;
   }
   if (host != nullptr && host->slot_free() && !scheduler_.has_share(*host, owner)) {
     holds.push_back({"destination_share",
                      host->name + ": " + std::to_string(host->in_use) + " in flight, and only " +
-                         std::to_string(limits_.tenant_parallelism - owner.in_flight) +
+                         std::to_string(limits_.tenant_parallelism - owner.places) +
                          " left for all of the tenant's destinations",
                      std::nullopt});
   }
-  if (scheduler_.in_flight() < limits_.global_parallelism && !scheduler_.has_share(owner)) {
+  if (scheduler_.places() < limits_.global_parallelism && !scheduler_.has_share(owner)) {
     holds.push_back({"tenant_share",
-                     std::to_string(owner.in_flight) +
-                         " attempts of this tenant in flight, and only " +
-                         std::to_string(limits_.global_parallelism - scheduler_.in_flight()) +
+                     std::to_string(owner.places) + " places of this tenant in use, and only " +
+                         std::to_string(limits_.global_parallelism - scheduler_.places()) +
                          " left for all tenants",
                      std::nullopt});
   }
@@ -136,15 +135,15 @@ Reply Machine::decide(const Inspect& command) {
   if (owner != nullptr) {
     explain_shares(*message, *owner, answer.holds);
   }
-  if (owner != nullptr && owner->in_flight >= limits_.tenant_parallelism) {
+  if (owner != nullptr && owner->places >= limits_.tenant_parallelism) {
     answer.holds.push_back(
         {"tenant_parallelism",
-         std::to_string(owner->in_flight) + " attempts of this tenant are in flight",
+         std::to_string(owner->places) + " places of this tenant are in use",
          std::nullopt});
   }
-  if (scheduler_.in_flight() >= limits_.global_parallelism) {
+  if (scheduler_.places() >= limits_.global_parallelism) {
     answer.holds.push_back({"global_parallelism",
-                            std::to_string(scheduler_.in_flight()) + " attempts are in flight",
+                            std::to_string(scheduler_.places()) + " places are in use",
                             std::nullopt});
   }
   return answer;
