@@ -14,6 +14,7 @@
 #include "cli/exit_code.h"
 #include "cli/process.h"
 #include "cli/version.h"
+#include "delivery/answer_room.h"
 #include "delivery/headers.h"
 #include "delivery/url.h"
 #include "observe/log.h"
@@ -310,6 +311,7 @@ Result<void> Daemon::start_delivery() {
   out.egress = egress_;
   out.egress.own_ports = {server_->port()};
   out.resolver = delivery::make_resolver();
+  out.answer_room = std::make_shared<delivery::AnswerRoom>();
   out.extra_ca_file = options_.egress_ca_file;
   out.allow_cbc = options_.allow_cbc_ciphers;
   out.response_bytes_kept = options_.response_bytes_kept;

@@ -130,6 +130,21 @@ void Attempt::send(ConnectionPtr connection) {
                     keep_all, *this);
 }
 
+void Attempt::on_long_answer() {
+  if (!try_read_on()) {
+    owner_.wait_for_seat(*this);
+  }
+}
+
+bool Attempt::try_read_on() {
+  seat_ = AnswerRoom::take_seat(means_.answer_room, start_.tenant);
+  if (seat_ == nullptr) {
+    return false;
+  }
+  connection_->read_on();
+  return true;
+}
+
 void Attempt::on_response() {
   Response response = std::move(connection_->response());
   Outcome outcome =

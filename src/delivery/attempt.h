@@ -6,11 +6,13 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "base/deadline_wheel.h"
 #include "core/command.h"
 #include "core/effect.h"
+#include "delivery/answer_room.h"
 #include "delivery/connection.h"
 #include "delivery/connection_pool.h"
 #include "delivery/dispatcher.h"
@@ -30,6 +32,7 @@ struct AttemptMeans {
   const ResponseLimits response_limits;
   const RequestOptions request_options;
   Resolver& resolver;
+  const std::shared_ptr<AnswerRoom>& answer_room;
   TlsClient& tls;
   ConnectionPool& pool;
   DeadlineWheel& wheel;
@@ -42,6 +45,8 @@ class AttemptOwner {
  public:
   /// Answers later with attempt.on_resolved(), unless the attempt has ended by then.
   virtual void look_up(Attempt& attempt, const std::string& host) = 0;
+  /// Calls attempt.try_read_on() until it says true, unless the attempt has ended by then.
+  virtual void wait_for_seat(Attempt& attempt) = 0;
   /// The attempt is over and may be destroyed in the call.
   virtual void on_end(Attempt& attempt, observe::AttemptResult result,
                       core::CompleteAttempt report) = 0;
@@ -63,10 +68,14 @@ class Attempt final : public DeadlineWheel::Node, public ConnectionUser {
   void begin();
   void on_resolved(const Result<Addresses>& answers);
   void on_deadline(Clock::time_point now) override;
+  /// REQUIRES: it waits for a seat. False: there is none yet.
+  bool try_read_on();
 
   [[nodiscard]] const core::StartAttempt& start() const { return start_; }
   [[nodiscard]] const Url& url() const { return url_; }
   [[nodiscard]] Clock::time_point began() const { return began_; }
+  /// Of its answer in the answer room; null: it needs none.
+  [[nodiscard]] const std::shared_ptr<const void>& seat() const { return seat_; }
 
   std::uint64_t ticket = 0;  ///< the owner's name for it
   std::size_t slot = 0;      ///< the owner's place for it
@@ -80,6 +89,7 @@ class Attempt final : public DeadlineWheel::Node, public ConnectionUser {
   void end_failed(observe::AttemptResult result, std::string error);
 
   void on_open() override;
+  void on_long_answer() override;
   void on_response() override;
   void on_fault(Fault fault, std::string text) override;
 
@@ -90,6 +100,7 @@ class Attempt final : public DeadlineWheel::Node, public ConnectionUser {
   Addresses addresses_;  ///< all of them judged
   std::size_t next_address_ = 0;
   ConnectionPtr connection_;  ///< opening or in use
+  std::shared_ptr<const void> seat_;
   Clock::time_point began_;
   Clock::time_point last_;      ///< the attempt's own deadline
   Clock::time_point deadline_;  ///< of what it does now; not after last_

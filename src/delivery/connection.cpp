@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "delivery/answer_room.h"
 
 namespace hk::delivery {
 namespace {
@@ -155,6 +156,7 @@ void Connection::send(std::string_view tail, std::shared_ptr<const void> owner, 
   user_ = &user;
   requested_ = true;
   answered_ = false;
+  may_be_long_ = false;
   reader_.begin(no_body, keep_all);
   tail_ = tail;
   tail_owner_ = std::move(owner);
@@ -249,9 +251,21 @@ void Connection::on_read(const ErrorCode& error, std::size_t bytes) {
   }
 }
 
+void Connection::read_on() {
+  HK_ASSERT(requested_ && !may_be_long_ && !closed_);
+  may_be_long_ = true;
+  read();
+}
+
 void Connection::progress(ResponseReader::Progress progress) {
   switch (progress) {
-    case ResponseReader::Progress::more: read(); return;
+    case ResponseReader::Progress::more:
+      if (may_be_long_ || reader_.kept() <= AnswerRoom::short_bytes) {
+        read();
+      } else {
+        user_->on_long_answer();
+      }
+      return;
     case ResponseReader::Progress::malformed: fault(Fault::broken, reader_.fault()); return;
     case ResponseReader::Progress::done: break;
   }

@@ -33,6 +33,8 @@ enum class Fault : std::uint8_t {
 class ConnectionUser {
  public:
   virtual void on_open() = 0;
+  /// The answer is longer than may be kept without asking: it is read on by read_on() alone.
+  virtual void on_long_answer() = 0;
   virtual void on_response() = 0;
   virtual void on_fault(Fault fault, std::string text) = 0;
 
@@ -70,6 +72,8 @@ class Connection final
   void send(std::string_view tail, std::shared_ptr<const void> owner, bool no_body, bool keep_all,
             ConnectionUser& user);
   std::string& out_buffer() { return out_; }
+  /// After on_long_answer().
+  void read_on();
 
   /// Nothing has come and the peer has not closed, as far as can be known without waiting.
   [[nodiscard]] bool is_quiet() const;
@@ -115,6 +119,7 @@ class Connection final
   bool requested_ = false;                  ///< a request is under way
   bool answered_ = false;                   ///< the last one was answered
   bool spoke_unasked_ = false;              ///< more came behind that answer, or the end
+  bool may_be_long_ = false;                ///< read_on() was called for this answer
   bool writing_ = false;
   ErrorCode write_error_;
   bool closed_ = false;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "delivery/answer_room.h"
 #include "delivery/attempt.h"
 #include "delivery/connection_pool.h"
 #include "delivery/ends.h"
@@ -70,6 +71,7 @@ class RunningDispatcher final : public Dispatcher, public AttemptOwner {
                                    .body_bytes_read = options_.response_bytes_read},
                .request_options = {.user_agent = options_.user_agent, .identity = keys_ != nullptr},
                .resolver = *options_.resolver,
+               .answer_room = options_.answer_room,
                .tls = *tls_,
                .pool = pool_,
                .wheel = wheel_,
@@ -96,6 +98,7 @@ class RunningDispatcher final : public Dispatcher, public AttemptOwner {
   }
 
   void look_up(Attempt& attempt, const std::string& host) override;
+  void wait_for_seat(Attempt& attempt) override { seekers_.push_back(&attempt); }
   void on_end(Attempt& attempt, observe::AttemptResult result,
               core::CompleteAttempt report) override;
 
@@ -123,6 +126,7 @@ class RunningDispatcher final : public Dispatcher, public AttemptOwner {
   bool starting_ = false;                          ///< run_waiting() is on the stack
   std::unordered_map<std::uint64_t, Attempt*> resolving_;
   std::uint64_t last_ticket_ = 0;
+  std::vector<Attempt*> seekers_;  ///< for a seat in the answer room, first come first
 
   asio::basic_waitable_timer<Clock, asio::wait_traits<Clock>, asio::io_context::executor_type>
       timer_;
@@ -198,6 +202,7 @@ void RunningDispatcher::on_end(Attempt& attempt, observe::AttemptResult result,
   if (attempt.ticket != 0) {
     resolving_.erase(attempt.ticket);
   }
+  std::erase(seekers_, &attempt);
   ends_->add(attempt, result, std::move(report));
 
   const std::size_t slot = attempt.slot;
@@ -240,6 +245,7 @@ void RunningDispatcher::on_tick() {
   armed_ = false;
   const auto now = Clock::now();
   wheel_.advance(now);
+  std::erase_if(seekers_, [](Attempt* seeker) { return seeker->try_read_on(); });
   ends_->flush();  // the engine may have had no room
   if (now >= next_sweep_) {
     next_sweep_ = now + std::chrono::seconds(1);
@@ -274,6 +280,7 @@ void RunningDispatcher::finish_stop_if_due(Clock::time_point now) {
     return;
   }
   resolving_.clear();
+  seekers_.clear();
   running_.clear();
   pool_.clear();
   publish_counts();
@@ -289,6 +296,9 @@ Result<std::unique_ptr<TlsClient>> prepare(DispatcherOptions& options) {
   auto tls = TlsClient::make({options.system_roots, options.extra_ca_file, options.allow_cbc});
   if (tls && options.resolver == nullptr) {
     options.resolver = make_resolver();
+  }
+  if (options.answer_room == nullptr) {
+    options.answer_room = std::make_shared<AnswerRoom>();
   }
   return tls;
 }

@@ -26,6 +26,14 @@ class Ends {
   [[nodiscard]] virtual std::size_t unsent() const { return 0; }
 };
 
+/// What calling back may write: both bodies, as base64.
+inline std::size_t callback_bytes(const core::Message& message,
+                                  const core::CompleteAttempt& report) {
+  return message.callback || message.failure_callback
+             ? (message.body.size() + report.attempt.response_body.size()) / 3 * 4
+             : 0;
+}
+
 class EngineEnds final : public Ends {
  public:
   EngineEnds(boost::asio::io_context& io, engine::Submitter& submitter, observe::Metrics& metrics,
@@ -35,7 +43,8 @@ class EngineEnds final : public Ends {
   void add(const Attempt& attempt, observe::AttemptResult result,
            core::CompleteAttempt report) override {
     reporter_.attempt_ended(attempt, result, report);
-    outbox_.add(std::move(report));
+    const std::size_t writes_more = callback_bytes(*attempt.start().message, report);
+    outbox_.add(std::move(report), writes_more, attempt.seat());
   }
   void flush() override { outbox_.flush(); }
   [[nodiscard]] std::size_t unsent() const override { return outbox_.unsent(); }

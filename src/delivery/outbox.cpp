@@ -10,8 +10,10 @@ Outbox::Outbox(boost::asio::io_context& io, engine::Submitter& submitter)
 
 Outbox::~Outbox() { *self_ = nullptr; }
 
-void Outbox::add(core::CompleteAttempt outcome) {
-  batch_.push_back(engine::Submission{.command = std::move(outcome)});
+void Outbox::add(core::CompleteAttempt outcome, std::size_t writes_more,
+                 std::shared_ptr<const void> held) {
+  batch_.push_back(engine::Submission{
+      .command = std::move(outcome), .writes_more = writes_more, .held = std::move(held)});
   if (posted_) {
     return;
   }

@@ -20,7 +20,9 @@ class Outbox {
   Outbox(const Outbox&) = delete;
   Outbox& operator=(const Outbox&) = delete;
 
-  void add(core::CompleteAttempt outcome);
+  /// `writes_more`, `held`: as in engine::Submission.
+  void add(core::CompleteAttempt outcome, std::size_t writes_more,
+           std::shared_ptr<const void> held);
   /// Offers what is there. Called by itself after add(), and from the dispatcher's tick when the
   /// engine was full.
   void flush();

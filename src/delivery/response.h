@@ -52,6 +52,8 @@ class ResponseReader {
 
   /// True when bytes have come that no answer has used.
   [[nodiscard]] bool has_bytes() const { return begin_ != end_; }
+  /// Bytes of the body so far.
+  [[nodiscard]] std::size_t kept() const { return response_.body.size(); }
   /// After `done`.
   Response& response() { return response_; }
   /// After `malformed`: what was wrong.

@@ -106,7 +106,7 @@ std::vector<Submission> Inbox::take(std::size_t most, std::size_t bytes_max) {
     for (std::size_t turn = 0; turn < quantum && taken.size() < most && !waiting.commands.empty();
          ++turn) {
       Submission& next = waiting.commands.front();
-      bytes += written_for(next.command);
+      bytes += written_for(next.command) + next.writes_more;
       if (bytes > bytes_max && !taken.empty()) {
         return taken;
       }

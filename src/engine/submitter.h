@@ -2,6 +2,7 @@
 /// comes back on the mailbox's thread, and only after everything the command decided is durable.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -33,6 +34,8 @@ struct Submission {
   core::Command command{};
   Done done{};                 ///< may be empty: nobody waits
   Mailbox* mailbox = nullptr;  ///< outlives the engine; null only if done is empty
+  std::size_t writes_more = 0;  ///< bytes that it may make the core write, beyond its own
+  std::shared_ptr<const void> held{};  ///< let go once it is durable, or refused
 };
 
 class Submitter {

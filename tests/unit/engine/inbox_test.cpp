@@ -81,6 +81,14 @@ TEST(Inbox, AScheduleCountsWithTheMessageThatItHolds) {
   EXPECT_GE(inbox.bytes(), 60 * kib);
 }
 
+TEST(Inbox, AnOutcomeCountsWithTheCallbackThatItMakes) {
+  auto all = submissions(core::CompleteAttempt{}, core::CompleteAttempt{}, core::CompleteAttempt{});
+  for (Submission& one : all) {
+    one.writes_more = 45 * kib;
+  }
+  EXPECT_EQ(first_batch(std::move(all)), 2U);
+}
+
 TEST(Inbox, NothingIsForgottenAtTheEndOfABatchByBytes) {
   Inbox inbox(100, 100 * mib);
   auto all = submissions(publish(60), publish(60), publish(60));

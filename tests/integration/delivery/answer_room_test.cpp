@@ -1,0 +1,111 @@
+#include "delivery/answer_room.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <future>
+#include <thread>
+
+#include "integration/delivery/harness.h"
+
+namespace hk::delivery::testing {
+namespace {
+
+const std::string long_body(200'000, 'x');
+
+core::StartAttempt with_callback(const std::string& url) {
+  core::StartAttempt start = attempt_to(url);
+  auto message = std::make_shared<core::Message>(*start.message);
+  message->callback.emplace().url = "http://127.0.0.1/called";
+  start.message = std::move(message);
+  return start;
+}
+
+TEST(AnswerRoom, ATenantLeavesSeatsForOthers) {
+  const auto room = std::make_shared<AnswerRoom>(10);
+  std::vector<std::shared_ptr<const void>> seats;
+  while (auto seat = AnswerRoom::take_seat(room, core::TenantId{1})) {
+    seats.push_back(std::move(seat));
+  }
+  EXPECT_EQ(seats.size(), 8U);
+  auto other = AnswerRoom::take_seat(room, core::TenantId{2});
+  EXPECT_NE(other, nullptr);
+  EXPECT_EQ(AnswerRoom::take_seat(room, core::TenantId{1}), nullptr);
+  seats.clear();
+  EXPECT_NE(AnswerRoom::take_seat(room, core::TenantId{1}), nullptr);
+}
+
+TEST(AnswerRoom, ALongAnswerIsReadOnWhenThereIsASeat) {
+  DispatcherOptions options = loopback_options();
+  options.answer_room = std::make_shared<AnswerRoom>(1);
+  World world(options);
+  Receiver receiver([](Socket& socket) {
+    while (!socket.read_request().empty()) {
+      socket.write(ok_answer(long_body));
+    }
+  });
+  auto seat = AnswerRoom::take_seat(options.answer_room, core::TenantId{77});
+  ASSERT_NE(seat, nullptr);
+  world.start({with_callback(receiver.url())});
+
+  // Who wants no callback keeps little and needs no seat, however long the answer is.
+  core::StartAttempt plain = attempt_to(receiver.url());
+  const auto first = world.deliver(plain);
+  EXPECT_TRUE(first.delivered);
+  EXPECT_LE(first.attempt.response_body.size(), 1000U);
+  std::this_thread::sleep_for(std::chrono::milliseconds{200});
+  EXPECT_EQ(world.submitter.count(), 1U) << "it is read on without a seat";
+
+  seat.reset();
+  const auto reports = world.submitter.wait_for(2);
+  ASSERT_EQ(reports.size(), 2U);
+  EXPECT_EQ(reports[1].attempt.response_body, long_body);
+}
+
+TEST(AnswerRoom, WhoWaitsForASeatStillHasItsDeadline) {
+  DispatcherOptions options = loopback_options();
+  options.answer_room = std::make_shared<AnswerRoom>(1);
+  World world(options);
+  Receiver receiver([](Socket& socket) {
+    socket.read_request();
+    socket.write(ok_answer(long_body));
+    (void)socket.wait_for_close();
+  });
+  const auto seat = AnswerRoom::take_seat(options.answer_room, core::TenantId{77});
+  core::StartAttempt start = with_callback(receiver.url());
+  auto message = std::make_shared<core::Message>(*start.message);
+  message->timeout = Millis{300};
+  start.message = std::move(message);
+  const auto report = world.deliver(std::move(start));
+  EXPECT_FALSE(report.delivered);
+  EXPECT_TRUE(report.attempt.error.starts_with("timeout: ")) << report.attempt.error;
+}
+
+TEST(AnswerRoom, TheSeatIsHeldUntilTheReportIsTaken) {
+  DispatcherOptions options = loopback_options();
+  options.answer_room = std::make_shared<AnswerRoom>(1);
+  World world(options);
+  Receiver receiver([](Socket& socket) {
+    while (!socket.read_request().empty()) {
+      socket.write(ok_answer(long_body));
+    }
+  });
+  world.submitter.room = 0;
+  world.start({with_callback(receiver.url())});
+  const auto end = std::chrono::steady_clock::now() + patience;
+  while (world.submitter.calls == 0 && std::chrono::steady_clock::now() < end) {
+    std::this_thread::yield();
+  }
+  EXPECT_EQ(AnswerRoom::take_seat(options.answer_room, core::TenantId{1}), nullptr);
+
+  world.submitter.room = SIZE_MAX;
+  ASSERT_EQ(world.submitter.wait_for(1).size(), 1U);
+  while (AnswerRoom::take_seat(options.answer_room, core::TenantId{1}) == nullptr &&
+         std::chrono::steady_clock::now() < end) {
+    std::this_thread::yield();
+  }
+  EXPECT_NE(AnswerRoom::take_seat(options.answer_room, core::TenantId{1}), nullptr);
+}
+
+}  // namespace
+}  // namespace hk::delivery::testing
