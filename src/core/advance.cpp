@@ -23,13 +23,15 @@ namespace {
 /// What a batch may name of what expires, so that commands do not wait for long behind a purge; a
 /// record is not cut in two.
 constexpr std::size_t purges_per_batch = 512;
-/// Each may call back, with its body: after a long sleep of the machine all of them are due at once.
+/// Each may call back, with its body: after a long sleep of the machine all of them are due at
+/// once.
 constexpr std::size_t expired_places_per_batch = 1024;
 
 /// What the attempt holds in memory, in places.
 std::uint32_t places_of(const Message& message, const Limits& limits) {
   constexpr std::size_t most = 1U << 16U;  // sums must not overflow, whatever a body's limit is
-  return static_cast<std::uint32_t>(1 + std::min(message.body.size() / limits.bytes_per_place, most));
+  return static_cast<std::uint32_t>(1 +
+                                    std::min(message.body.size() / limits.bytes_per_place, most));
 }
 
 }  // namespace

@@ -19,8 +19,8 @@ struct Limits {
   /// has left: so whoever hangs with all they can get leaves something for whoever holds little.
   std::uint32_t share = 4;
   std::size_t bytes_per_place = std::size_t{64} * 1024;  ///< of a body, beyond its first place
-  std::size_t lane_window_max = 1024;   ///< messages of one lane in memory
-  std::size_t lane_window_min = 16;     ///< … however many lanes there are
+  std::size_t lane_window_max = 1024;                    ///< messages of one lane in memory
+  std::size_t lane_window_min = 16;                      ///< … however many lanes there are
   std::size_t window_budget = 262'144;  ///< messages of all lanes in memory, roughly
   std::size_t starts_per_batch = 256;
   std::size_t refills_per_batch = 32;

@@ -33,7 +33,7 @@ class AnswerRoom;
 
 struct DispatcherOptions {
   EgressPolicy egress{};
-  std::shared_ptr<Resolver> resolver{};  ///< shared by all dispatchers; null: one of its own
+  std::shared_ptr<Resolver> resolver{};       ///< shared by all dispatchers; null: one of its own
   std::shared_ptr<AnswerRoom> answer_room{};  ///< likewise
   std::string user_agent{"Upstash-QStash"};
   bool system_roots = true;

@@ -32,9 +32,9 @@ class Mailbox {
 
 struct Submission {
   core::Command command{};
-  Done done{};                 ///< may be empty: nobody waits
-  Mailbox* mailbox = nullptr;  ///< outlives the engine; null only if done is empty
-  std::size_t writes_more = 0;  ///< bytes that it may make the core write, beyond its own
+  Done done{};                         ///< may be empty: nobody waits
+  Mailbox* mailbox = nullptr;          ///< outlives the engine; null only if done is empty
+  std::size_t writes_more = 0;         ///< bytes that it may make the core write, beyond its own
   std::shared_ptr<const void> held{};  ///< let go once it is durable, or refused
 };
 

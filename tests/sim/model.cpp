@@ -189,8 +189,8 @@ std::vector<Expected> Model::apply(const Step& step) {
     const auto found = held.find(tenant);
     const std::uint64_t before = found == held.end() ? 0 : found->second;
     const std::uint64_t last = last_places[tenant];
-    require(now <= before || within_share(now - last, limits_.global_parallelism,
-                                          taken + (now - last - before)),
+    require(now <= before ||
+                within_share(now - last, limits_.global_parallelism, taken + (now - last - before)),
             "shares", "of a tenant exceeded");
   }
   hand_out();

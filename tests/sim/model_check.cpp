@@ -200,8 +200,7 @@ bool Model::host_open(const ModelMessage& message) const {
   }
   const std::uint32_t held = count_of(host_places_, Named{content.tenant, content.host});
   return held < limits_.destination_parallelism &&
-         within_share(held, limits_.tenant_parallelism,
-                      count_of(tenant_places_, content.tenant));
+         within_share(held, limits_.tenant_parallelism, count_of(tenant_places_, content.tenant));
 }
 
 bool Model::flow_open(const ModelMessage& message, Moment time) const {

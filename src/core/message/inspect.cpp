@@ -136,10 +136,9 @@ Reply Machine::decide(const Inspect& command) {
     explain_shares(*message, *owner, answer.holds);
   }
   if (owner != nullptr && owner->places >= limits_.tenant_parallelism) {
-    answer.holds.push_back(
-        {"tenant_parallelism",
-         std::to_string(owner->places) + " places of this tenant are in use",
-         std::nullopt});
+    answer.holds.push_back({"tenant_parallelism",
+                            std::to_string(owner->places) + " places of this tenant are in use",
+                            std::nullopt});
   }
   if (scheduler_.places() >= limits_.global_parallelism) {
     answer.holds.push_back({"global_parallelism",

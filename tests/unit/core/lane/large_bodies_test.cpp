@@ -27,10 +27,10 @@ Message large(std::string host, std::size_t bytes) {
 
 TEST(LargeBodies, AHostHoldsFewerOfThem) {
   Rig rig(small());
-  const Ran ran = rig.run(
-      Rig::publishing(large("http://a", 300)), Rig::publishing(large("http://a", 300)),
-      Rig::publishing(large("http://a", 300)), Rig::publishing(large("http://b", 99)),
-      Rig::publishing(large("http://b", 99)));
+  const Ran ran =
+      rig.run(Rig::publishing(large("http://a", 300)), Rig::publishing(large("http://a", 300)),
+              Rig::publishing(large("http://a", 300)), Rig::publishing(large("http://b", 99)),
+              Rig::publishing(large("http://b", 99)));
   EXPECT_EQ(ran.started(), seqs({1, 4, 2, 5}));  // four places each at a, one each at b
   EXPECT_EQ(rig.machine->in_flight(), 4U);
 
