@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/time.h"
+#include "outbox/lease.h"
 
 namespace hk::outbox {
 
@@ -38,6 +40,8 @@ struct Row {
   std::string traceparent{};             ///< "" unknown
   Moment created_at{};
   bool is_json = false;  ///< it says so, or names no content type
+  /// Whether it may be begun; the relay goes on to write it. Null: whenever its turn comes.
+  std::shared_ptr<const Lease> lease{};
 };
 
 enum class Ending : std::uint8_t {

@@ -14,6 +14,7 @@ namespace hk::outbox {
 struct Sent {
   Claim claim{};
   Outcome outcome{};
+  bool begun = true;  ///< false: its lease was lost before its turn came. There is no outcome
 };
 
 class Sender {
@@ -25,10 +26,16 @@ class Sender {
 
   [[nodiscard]] virtual std::string_view name() const = 0;
 
-  /// Takes the row; its end is among take_finished() later, exactly once, after BROKER_TIMEOUT_MS
-  /// at the latest. Never blocks. A row that cannot be sent at all (broken payload, no destination)
-  /// ends the same way.
+  /// Takes the row, which waits for one of OUTBOX_CONCURRENCY places; its end is among
+  /// take_finished() later, exactly once, BROKER_TIMEOUT_MS after it was begun at the latest. Never
+  /// blocks. A row that cannot be sent at all (broken payload, no destination) ends the same way.
+  ///
+  /// It is begun only while its lease is ours. One that is in doubt lets others pass and waits for
+  /// look_at_leases(); one that is lost ends without having begun.
   virtual void send(Row row) = 0;
+
+  /// A heartbeat has said more about the leases of rows that wait.
+  virtual void look_at_leases() = 0;
 
   /// Readable while take_finished() has something.
   [[nodiscard]] virtual int ready_fd() const = 0;

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <deque>
 #include <iterator>
 #include <mutex>
 #include <string>
@@ -62,9 +63,10 @@ core::Trace trace_of(const Row& row) {
 
 class RequestSender final : public Sender {
  public:
-  RequestSender(std::unique_ptr<RequestBuilder> builder, Millis timeout,
+  RequestSender(std::unique_ptr<RequestBuilder> builder, std::size_t places, Millis timeout,
                 observe::SpanExporter& spans, int ready_fd)
       : builder_(std::move(builder)),
+        places_(places),
         timeout_(timeout),
         spans_(spans),
         ready_fd_(ready_fd),
@@ -84,6 +86,7 @@ class RequestSender final : public Sender {
 
   [[nodiscard]] std::string_view name() const override { return builder_->name(); }
   void send(Row row) override;
+  void look_at_leases() override;
   [[nodiscard]] int ready_fd() const override { return ready_fd_; }
   std::vector<Sent> take_finished() override;
   [[nodiscard]] std::size_t in_flight() const override {
@@ -91,13 +94,11 @@ class RequestSender final : public Sender {
   }
 
  private:
-  struct Running {
-    Claim claim{};
-    Clock::time_point began{};
-  };
-
   // On the I/O thread.
-  void start_incoming();
+  void take_incoming();
+  void start_waiting();
+  bool may_begin(Row& row);
+  void begin(Row row, Moment now, std::vector<core::StartAttempt>& starts);
   void on_end(const core::StartAttempt& start, observe::AttemptResult result,
               core::CompleteAttempt report);
   void record_span(const core::StartAttempt& start, const Sent& sent);
@@ -106,6 +107,7 @@ class RequestSender final : public Sender {
 
   // Constant after construction.
   const std::unique_ptr<RequestBuilder> builder_;
+  const std::size_t places_;  ///< as many as the dispatcher has: in it nothing waits
   const Millis timeout_;
   observe::SpanExporter& spans_;
   const int ready_fd_;
@@ -119,7 +121,9 @@ class RequestSender final : public Sender {
   // The I/O thread's.
   SeededRng random_;
   std::uint64_t last_number_ = 0;
-  std::unordered_map<std::uint64_t, Running> running_;
+  std::deque<Row> waiting_;    ///< for a place
+  std::vector<Row> in_doubt_;  ///< whose turn has come; for a heartbeat
+  std::unordered_map<std::uint64_t, Claim> running_;
   std::vector<Sent> ended_;  ///< on their way to finished_
 
   asio::io_context io_{1};
@@ -152,8 +156,17 @@ void RequestSender::send(Row row) {
     incoming_.push_back(std::move(row));
   }
   if (first) {  // whoever found it empty wakes the other side; the rest of the batch goes along
-    asio::post(io_, [this] { start_incoming(); });
+    asio::post(io_, [this] { take_incoming(); });
   }
+}
+
+void RequestSender::look_at_leases() {
+  asio::post(io_, [this] {
+    waiting_.insert(waiting_.begin(), std::move_iterator(in_doubt_.begin()),
+                    std::move_iterator(in_doubt_.end()));
+    in_doubt_.clear();
+    start_waiting();
+  });
 }
 
 std::vector<Sent> RequestSender::take_finished() {
@@ -172,45 +185,73 @@ std::vector<Sent> RequestSender::take_finished() {
 
 // ---- The I/O thread ----
 
-void RequestSender::start_incoming() {
-  std::vector<Row> rows;
+void RequestSender::take_incoming() {
   {
     const std::lock_guard lock(mutex_);
-    rows.swap(incoming_);
+    std::ranges::move(incoming_, std::back_inserter(waiting_));
+    incoming_.clear();
   }
+  start_waiting();
+}
+
+void RequestSender::start_waiting() {
   const Moment now = wall_now();
-  const Clock::time_point began = Clock::now();
   std::vector<core::StartAttempt> starts;
-  starts.reserve(rows.size());
-  for (Row& row : rows) {
-    Claim claim = row.claim;
-    core::Trace trace = trace_of(row);
-    Built built = builder_->build(std::move(row), now);
-    if (!built) {
-      finish({std::move(claim), std::move(built).error()});
-      continue;
+  while (!waiting_.empty() && running_.size() < places_) {
+    Row row = std::move(waiting_.front());
+    waiting_.pop_front();
+    if (may_begin(row)) {
+      begin(std::move(row), now, starts);
     }
-    auto message = std::make_shared<core::Message>(*std::move(built));
-    message->id = {core::Seq{++last_number_}, 0};
-    message->timeout = timeout_;
-    message->trace = std::move(trace);
-    core::StartAttempt& start = starts.emplace_back();
-    start.id = message->id;
-    start.fence.attempt = static_cast<std::uint32_t>(std::max(claim.attempts, 0)) + 1;
-    start.started_at = now;
-    const std::uint64_t span = random_.next() | 1U;  // never all zero
-    std::memcpy(start.span_id.data(), &span, start.span_id.size());
-    start.message = std::move(message);
-    running_.emplace(last_number_, Running{std::move(claim), began});
   }
-  dispatcher_->start(std::move(starts));
+  if (!starts.empty()) {
+    dispatcher_->start(std::move(starts));
+  }
+}
+
+/// Asked for each row at the last moment: the process may have been paused at any. If not, the row
+/// is taken from here.
+bool RequestSender::may_begin(Row& row) {
+  if (row.lease == nullptr) {
+    return true;
+  }
+  switch (row.lease->at(Clock::now())) {
+    case Lease::State::ours: return true;
+    case Lease::State::in_doubt: in_doubt_.push_back(std::move(row)); return false;
+    case Lease::State::lost:
+      finish({.claim = std::move(row.claim), .outcome = {}, .begun = false});
+      return false;
+  }
+  std::unreachable();
+}
+
+void RequestSender::begin(Row row, Moment now, std::vector<core::StartAttempt>& starts) {
+  Claim claim = row.claim;
+  core::Trace trace = trace_of(row);
+  Built built = builder_->build(std::move(row), now);
+  if (!built) {
+    finish({std::move(claim), std::move(built).error()});
+    return;
+  }
+  auto message = std::make_shared<core::Message>(*std::move(built));
+  message->id = {core::Seq{++last_number_}, 0};
+  message->timeout = timeout_;
+  message->trace = std::move(trace);
+  core::StartAttempt& start = starts.emplace_back();
+  start.id = message->id;
+  start.fence.attempt = static_cast<std::uint32_t>(std::max(claim.attempts, 0)) + 1;
+  start.started_at = now;
+  const std::uint64_t span = random_.next() | 1U;  // never all zero
+  std::memcpy(start.span_id.data(), &span, start.span_id.size());
+  start.message = std::move(message);
+  running_.emplace(last_number_, std::move(claim));
 }
 
 void RequestSender::on_end(const core::StartAttempt& start, observe::AttemptResult result,
                            core::CompleteAttempt report) {
   const auto found = running_.find(start.id.seq.value());
   HK_ASSERT(found != running_.end());
-  Sent sent{std::move(found->second.claim), judge(result, std::move(report))};
+  Sent sent{std::move(found->second), judge(result, std::move(report))};
   running_.erase(found);
   record_span(start, sent);
   finish(std::move(sent));
@@ -247,17 +288,20 @@ void RequestSender::finish(Sent sent) {
 }
 
 void RequestSender::hand_over() {
-  const std::lock_guard lock(mutex_);
-  const bool first = finished_.empty();
-  if (first) {
-    finished_.swap(ended_);
-  } else {
-    std::ranges::move(ended_, std::back_inserter(finished_));
-    ended_.clear();
+  {
+    const std::lock_guard lock(mutex_);
+    const bool first = finished_.empty();
+    if (first) {
+      finished_.swap(ended_);
+    } else {
+      std::ranges::move(ended_, std::back_inserter(finished_));
+      ended_.clear();
+    }
+    if (first) {
+      ::eventfd_write(ready_fd_, 1);
+    }
   }
-  if (first) {
-    ::eventfd_write(ready_fd_, 1);
-  }
+  start_waiting();  // places are free
 }
 
 }  // namespace
@@ -270,7 +314,8 @@ Result<std::unique_ptr<Sender>> make_request_sender(std::unique_ptr<RequestBuild
     return fail(ErrorKind::unavailable,
                 "no descriptor for the sender: " + std::system_category().message(errno));
   }
-  auto sender = std::make_unique<RequestSender>(std::move(builder), timeout, spans, ready);
+  auto sender = std::make_unique<RequestSender>(std::move(builder), options.in_flight_max, timeout,
+                                                spans, ready);
   if (const auto started = sender->start(std::move(options)); !started) {
     return std::unexpected(started.error());
   }

@@ -3,6 +3,7 @@
 #include <poll.h>
 
 #include <atomic>
+#include <future>
 #include <map>
 #include <mutex>
 #include <set>
@@ -347,6 +348,63 @@ TEST(Send, KeepsToTheConcurrencyOfTheSettings) {
 
   EXPECT_LE(most.load(), 3);
   EXPECT_LE(receiver.connections(), 3);
+}
+
+TEST(Send, BeginsARowOnlyWhileItsLeaseIsOurs) {
+  std::promise<void> first_is_there;
+  std::promise<void> gate;
+  std::mutex mutex;
+  std::vector<std::string> received;
+  Receiver receiver([&](Socket& socket) {
+    for (std::string request = socket.read_request(); !request.empty();
+         request = socket.read_request()) {
+      bool first = false;
+      {
+        const std::lock_guard lock(mutex);
+        first = received.empty();
+        received.push_back(request.substr(request.find("\r\n\r\n") + 4));
+      }
+      if (first) {
+        first_is_there.set_value();
+        gate.get_future().wait();
+      }
+      if (!socket.write(ok_answer())) {
+        return;
+      }
+    }
+  });
+  const auto now = std::chrono::steady_clock::now();
+  const auto for_an_hour = [&] { return std::make_shared<Lease>(now, 1h); };
+  const auto run_out = [&] { return std::make_shared<Lease>(now - 1h, 1min); };
+  const std::map<std::int64_t, std::shared_ptr<Lease>> leases = {
+      {1, for_an_hour()}, {2, run_out()}, {3, for_an_hour()}, {4, run_out()}, {5, for_an_hour()}};
+  Settings settings = loopback_settings();
+  settings.concurrency = 1;
+  World world(settings);
+  const auto ends = [&](std::size_t count) {
+    std::map<std::int64_t, bool> begun;
+    for (const Sent& sent : world.wait_for(count)) {
+      begun[sent.claim.id] = sent.begun && sent.outcome.ending == Ending::succeeded;
+    }
+    return begun;
+  };
+  for (const auto& [id, lease] : leases) {
+    Row row = row_to(receiver.url(), id);
+    row.lease = lease;
+    world.sender->send(std::move(row));
+  }
+  first_is_there.get_future().wait();
+  leases.at(3)->lose();  // while it waits for the place
+  gate.set_value();
+
+  EXPECT_EQ(ends(3), (std::map<std::int64_t, bool>{{1, true}, {3, false}, {5, true}}));
+  EXPECT_EQ(world.sender->in_flight(), 2U) << "in doubt, until a heartbeat says more";
+  leases.at(2)->renew(now, 1h);
+  leases.at(4)->lose();
+  world.sender->look_at_leases();
+  EXPECT_EQ(ends(2), (std::map<std::int64_t, bool>{{2, true}, {4, false}}));
+  const std::lock_guard lock(mutex);
+  EXPECT_EQ(received, (std::vector<std::string>{R"({"id":1})", R"({"id":5})", R"({"id":2})"}));
 }
 
 TEST(Send, CanBeDestroyedWithRowsOnTheirWay) {
