@@ -14,11 +14,11 @@
 #include <utility>
 #include <vector>
 
-#include "observe/log.h"
 #include "observe/trace.h"
 #include "outbox/claim_size.h"
 #include "outbox/housekeeping.h"
 #include "outbox/relay_database.h"
+#include "outbox/relay_leases.h"
 #include "outbox/relay_log.h"
 #include "outbox/relay_source.h"
 #include "outbox/send/make_sender.h"
@@ -28,13 +28,11 @@
 namespace hk::outbox {
 namespace {
 
-using observe::Level;
 using Clock = std::chrono::steady_clock;
 using Phase = RelayMetrics::Phase;
 
 constexpr Millis tell_every{1'000};
 constexpr Millis locked_again{2'000};
-constexpr std::size_t expire_rows = 1'000;
 constexpr std::size_t written_together = 512;
 constexpr std::size_t locked_most = 10'000;  ///< somebody locks all that we claim: enough of it
 
@@ -49,6 +47,7 @@ class RunningRelay final : public Relay {
         source_(std::move(source), log_),
         stop_fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
         database_(settings_),
+        leases_(settings_, metrics_, log_),
         housekeeping_(settings_, metrics_, log_),
         claim_size_(settings_.batch) {}
 
@@ -112,6 +111,7 @@ class RunningRelay final : public Relay {
 
   // The relay's thread from here on.
   RelayDatabase database_;
+  RelayLeases leases_;
   Housekeeping housekeeping_;
   ClaimSize claim_size_;
   SendingRows sending_;  ///< claimed and not yet written: also those in finished_ and locked_
@@ -128,8 +128,6 @@ class RunningRelay final : public Relay {
   std::optional<Clock::time_point> stop_at_;
   Clock::time_point next_look_{};
   Clock::time_point next_tell_{};
-  Clock::time_point next_heartbeat_{};
-  Clock::time_point next_take_over_{};
   Clock::time_point next_locked_{};
 };
 
@@ -163,15 +161,22 @@ bool RunningRelay::drained(Clock::time_point now) {
 }
 
 void RunningRelay::take_sent() {
+  std::size_t not_begun = 0;
   for (Sent& sent : sender_->take_finished()) {
     const auto found = sending_.find(name_of(sent.claim));
     if (found == sending_.end()) {
+      continue;
+    }
+    if (!sent.begun) {  // left to whoever has it now, or to its lease: there is nothing to write
+      sending_.erase(found);
+      ++not_begun;
       continue;
     }
     metrics_.took(Phase::send, sent.outcome.took);
     finished_.push_back({std::move(sent.claim), found->second.idempotency_key,
                          found->second.request_digest, std::move(sent.outcome)});
   }
+  log_.not_begun(not_begun);
 }
 
 // ---- The database ----
@@ -194,6 +199,7 @@ bool RunningRelay::connect(Clock::time_point now) {
     return false;
   }
   database_.works();
+  leases_.ask_at_once();
   due_ = true;
   metrics_.connected(true);
   log_.database_back();
@@ -290,35 +296,26 @@ void RunningRelay::note(const Finished& row, const Sending& sending, Written wri
 }
 
 bool RunningRelay::keep_leases(Clock::time_point now) {
-  if (now < next_heartbeat_) {
-    return true;
+  const auto kept = leases_.keep(database_.claims(), sending_, now);
+  if (!took(kept, "keeping leases")) {
+    return false;
   }
-  if (!sending_.empty()) {
-    const auto lost = database_.claims().heartbeat(claims_of(sending_));
-    if (!took(lost, "keeping leases")) {
-      return false;
-    }
-    log_.leases_lost(lost->size());
+  if (*kept) {
+    sender_->look_at_leases();
   }
-  next_heartbeat_ = now + settings_.lock_lease / 2;
   return true;
 }
 
 bool RunningRelay::take_over(Clock::time_point now) {
-  if (stop_at_ || now < next_take_over_) {
+  if (stop_at_) {
     return true;
   }
-  const auto expired = database_.claims().expire_leases(expire_rows);
+  const auto expired = leases_.take_over(database_.claims(), now);
   if (!took(expired, "taking over expired leases")) {
     return false;
   }
-  if (*expired != 0) {
-    metrics_.leases_expired(*expired);
-    log_.taken_over(*expired);
-    careful_ = true;
-    due_ = true;
-  }
-  next_take_over_ = now + std::clamp(settings_.lock_lease / 10, Millis{200}, Millis{10'000});
+  careful_ = careful_ || *expired != 0;
+  due_ = due_ || *expired != 0;
   return true;
 }
 
@@ -382,7 +379,9 @@ bool RunningRelay::claim_once(std::size_t count, std::size_t& claimed) {
   for (Claimed& one : *rows) {
     Row& row = one.row;
     Sending& sending = sending_[name_of(row.claim)];
-    sending = {row.claim, row.idempotency_key, row.request_digest, log_.begin_span(row), begin};
+    sending = {row.claim, row.idempotency_key,   row.request_digest, log_.begin_span(row),
+               begin,     leases_.claimed(begin)};
+    row.lease = sending.lease;
     if (one.settled) {
       finished_.push_back(
           {row.claim, row.idempotency_key, row.request_digest, std::move(*one.settled)});
@@ -427,13 +426,14 @@ void RunningRelay::wait() {
   if (!database_.up()) {
     until = std::min(until, database_.next_try());
   } else {
-    until = std::min({until, next_heartbeat_, housekeeping_.next(stop_at_.has_value())});
+    until = std::min({until, leases_.next_heartbeat(), housekeeping_.next(stop_at_.has_value())});
     if (!stop_at_) {
-      until = std::min({until, next_take_over_, next_look_});
+      until = std::min({until, leases_.next_take_over(), next_look_});
       if (due_ && room()) {
         until = Clock::time_point{};
       } else if (due_) {
-        until = std::min(next_heartbeat_, next_take_over_);  // the sender wakes us
+        // The sender wakes us.
+        until = std::min(leases_.next_heartbeat(), leases_.next_take_over());
       }
     }
     if (!locked_.empty()) {

@@ -152,9 +152,18 @@ void RelayLog::source_back() {
 
 void RelayLog::leases_lost(std::size_t rows) const {
   if (rows != 0) {
-    observe::log(Level::warn, "outbox.leases_lost",
+    observe::log(
+        Level::warn, "outbox.leases_lost",
+        {{"rows", rows},
+         {"meaning", "another relay or a person took them: those on their way may be sent twice"}});
+  }
+}
+
+void RelayLog::not_begun(std::size_t rows) const {
+  if (rows != 0) {
+    observe::log(Level::info, "outbox.not_begun",
                  {{"rows", rows},
-                  {"meaning", "another relay or a person took them: they may be sent twice"}});
+                  {"meaning", "their leases were lost before their turn came: not sent by us"}});
   }
 }
 

@@ -50,6 +50,7 @@ class RelayLog {
   void source_away(const Error& error);
   void source_back();
   void leases_lost(std::size_t rows) const;
+  void not_begun(std::size_t rows) const;
   /// As many as wait for their lock now; told when the first one does.
   void rows_locked(std::size_t rows);
   void taken_over(std::size_t rows) const;

@@ -4,10 +4,12 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "outbox/lease.h"
 #include "outbox/relay_log.h"
 #include "outbox/row.h"
 
@@ -20,6 +22,7 @@ struct Sending {
   std::string request_digest{};
   ProcessSpan span{};
   std::chrono::steady_clock::time_point since{};
+  std::shared_ptr<Lease> lease{};  ///< never null; the second owner is the row in the sender
 };
 
 /// A row that we let expire can be claimed by us again while its first sending is under way.

@@ -222,27 +222,22 @@ DatabaseResult<std::vector<Claimed>> Store::claim_one_by_one(std::size_t n) {
   return all;
 }
 
-DatabaseResult<std::vector<Claim>> Store::heartbeat(const std::vector<Claim>& claims) {
+DatabaseResult<std::vector<Beat>> Store::heartbeat(const std::vector<Claim>& claims) {
+  std::vector<Beat> beats(claims.size(), Beat::lost);
   if (claims.empty()) {
-    return std::vector<Claim>{};
+    return beats;
   }
   auto results =
       run_again(database_, {{quick_plan_settings, {}}, {sql_.heartbeat, parameters_of(claims)}});
   if (!results) {
     return std::unexpected(std::move(results).error());
   }
-  std::vector<bool> ours(claims.size(), false);
   const Rows& rows = (*results)[1];
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    ours.at(static_cast<std::size_t>(rows.number(i, 0) - 1)) = true;
+    beats.at(static_cast<std::size_t>(rows.number(i, 0) - 1)) =
+        rows.flag(i, 1) ? Beat::renewed : Beat::locked;
   }
-  std::vector<Claim> lost;
-  for (std::size_t i = 0; i < claims.size(); ++i) {
-    if (!ours[i]) {
-      lost.push_back(claims[i]);
-    }
-  }
-  return lost;
+  return beats;
 }
 
 // Two transactions: the rows first become ours, which shuts their late holders out; then they end

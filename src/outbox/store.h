@@ -49,6 +49,13 @@ enum class Written : std::uint8_t {
               ///< in the ledger, unless that is locked, too
 };
 
+/// What a heartbeat did to a lease.
+enum class Beat : std::uint8_t {
+  renewed,
+  locked,  ///< by somebody's transaction: ours, not to be taken over meanwhile, and not made new
+  lost,    ///< no longer ours
+};
+
 struct Counts {
   std::int64_t pending = 0;
   std::int64_t failed = 0;
@@ -77,9 +84,8 @@ class Store {
   DatabaseResult<void> begin_finish(const std::vector<Finished>& rows);
   DatabaseResult<std::vector<Written>> end_finish(const std::vector<Finished>& rows);
 
-  /// Makes the leases new; gives the claims that are no longer ours. A row that somebody has locked
-  /// is passed over: it is ours, and cannot be taken over while it is locked.
-  DatabaseResult<std::vector<Claim>> heartbeat(const std::vector<Claim>& claims);
+  /// Makes the leases new, from now() on. In the order given.
+  DatabaseResult<std::vector<Beat>> heartbeat(const std::vector<Claim>& claims);
 
   /// Takes over up to `limit` rows whose holder let the lease run out: each counts as an attempt
   /// that failed (LEASE_EXPIRED) and is due at once, or aborted. Gives how many.

@@ -147,12 +147,12 @@ constexpr std::string_view locked_text = R"({held}
 SELECT u.n FROM {claims} JOIN {outbox} o ON {fence}
  WHERE NOT EXISTS (SELECT 1 FROM held WHERE held.n = u.n))";
 
-// Gives those that are ours, locked or not: a row that is locked is not lost.
+// Gives those that are ours, and whether they were made new: a row that is locked is not lost.
 constexpr std::string_view heartbeat_text = R"({held}, beaten AS (
   UPDATE {outbox} o SET {locked_at} = now(), {updated_at} = now()
     FROM held WHERE o.{id} = ANY (ARRAY[held.id])
 )
-SELECT u.n FROM {claims} JOIN {outbox} o ON {fence})";
+SELECT u.n, u.n IN (SELECT held.n FROM held) FROM {claims} JOIN {outbox} o ON {fence})";
 
 // $1 how many, $2 locked_by, $3 the lease in ms.
 constexpr std::string_view take_expired_text = R"(

@@ -148,6 +148,25 @@ class Killed(OutboxCase):
         self.enqueue("order-2")
         self.wait_row("order-2", "succeeded")
 
+    def test_a_frozen_relay_does_not_begin_what_another_has_taken_meanwhile(self):
+        lease = {"OUTBOX_LOCK_LEASE_SEC": "4", "BROKER_TIMEOUT_MS": "2000", "OUTBOX_CONCURRENCY": "1"}
+        self.script_answers(self.gated(), 200)
+        self.session.run("BEGIN")
+        for n in range(6):
+            self.enqueue(f"order-{n}")
+        self.session.run("COMMIT")
+        frozen = self.relay(**lease, OUTBOX_WORKER_NAME="frozen")
+        self.wait_received()
+        frozen.pause()  # with one on the wire and the others waiting for their turn
+        self.relay(**lease, OUTBOX_WORKER_NAME="other")
+        self.wait_all({"succeeded": 6}, 60)
+        before = self.keys_received(), self.session.run(f"SELECT * FROM {self.table.outbox} ORDER BY id")
+        frozen.go_on()
+        frozen.wait_event("outbox.not_begun")
+        self.assertEqual(frozen.terminate(), 0)  # after all that it had still in mind to send
+        self.broker.open(self.path)
+        self.assertEqual((self.keys_received(), self.session.run(f"SELECT * FROM {self.table.outbox} ORDER BY id")), before)
+
     def test_a_late_success_is_confirmed_and_not_sent_again(self):
         self.script_answers(self.gated(200, body=b'"first"'), 500)
         frozen = self.relay(**PATIENT, OUTBOX_WORKER_NAME="frozen")
@@ -362,6 +381,29 @@ class Refusing(OutboxCase):
         self.connect()
         self.goes_on(relay, "order-1")
         self.assertEqual(len(self.received()), 1)
+
+    def test_what_waits_is_not_begun_when_its_lease_may_be_over(self):
+        self.script_answers(Answer(action="hang"))
+        self.session.run("BEGIN")
+        for n in range(10):
+            self.enqueue(f"order-{n}")
+        self.session.run("COMMIT")
+        relay = self.relay(OUTBOX_LOCK_LEASE_SEC="2", BROKER_TIMEOUT_MS="1000", OUTBOX_CONCURRENCY="1",
+                           OUTBOX_MAX_ATTEMPTS="100000")
+        self.wait_received()
+        self.session.close()
+        self.session = None
+        self.postgres.stop(immediate=False)
+        try:
+            begun = len(self.received())
+            time.sleep(6)  # one after the other would have its second on the wire
+            self.assertLessEqual(len(self.received()), begun + 2)
+            self.script_answers(200)
+        finally:
+            self.postgres.start()
+        self.connect()
+        self.goes_on(relay, "order-9")
+        self.wait_all({"succeeded": 10})
 
     def test_the_database_is_read_only_for_a_while(self):
         relay = self.relay()

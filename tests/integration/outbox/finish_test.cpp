@@ -127,10 +127,10 @@ TEST_F(LockedRowTest, AHeartbeatPassesItOverAndTellsItFromALostOne) {
   age_leases_of("a");
   one.database.set_timeout(Millis{5'000});
 
-  const auto lost = value(
+  const auto beats = value(
       one.store.heartbeat({rows.at(0).row.claim, rows.at(1).row.claim, rows.at(2).row.claim}));
 
-  EXPECT_EQ(lost, std::vector{rows.at(2).row.claim});
+  EXPECT_EQ(beats, (std::vector{Beat::renewed, Beat::locked, Beat::lost}));
   EXPECT_EQ(text(database,
                  "SELECT locked_at > now() - interval '1 minute' FROM hikyaku_outbox "
                  "WHERE idempotency_key = 'a'"),

@@ -73,7 +73,7 @@ TEST_F(StoreTest, W103AnotherRelayTakesOverWhenTheLeaseHasExpiredAndTheLateOneIs
   age_leases();
   EXPECT_EQ(value(other.store.expire_leases(10)), 1U);
   EXPECT_EQ(row("a"), "failed 1 LEASE_EXPIRED");
-  EXPECT_EQ(value(dead.store.heartbeat({lost.row.claim})), std::vector{lost.row.claim});
+  EXPECT_EQ(value(dead.store.heartbeat({lost.row.claim})), std::vector{Beat::lost});
   const auto taken = other.claim();
   ASSERT_EQ(taken.size(), 1U);
 
@@ -216,7 +216,7 @@ TEST_F(StoreTest, AHeartbeatKeepsTheLease) {
   const auto claimed = one.claim().at(0);
   age_leases();
 
-  EXPECT_TRUE(value(one.store.heartbeat({claimed.row.claim})).empty());
+  EXPECT_EQ(value(one.store.heartbeat({claimed.row.claim})), std::vector{Beat::renewed});
 
   EXPECT_EQ(value(one.store.expire_leases(10)), 0U);
   EXPECT_EQ(one.finish(claimed, succeeded()), Written::succeeded);
