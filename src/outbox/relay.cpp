@@ -8,7 +8,6 @@
 #include <array>
 #include <atomic>
 #include <chrono>
-#include <cstring>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -213,7 +212,10 @@ bool RunningRelay::cope(const DatabaseError& error, std::string_view doing) {
   metrics_.connected(false);
   database_.lose();
   careful_ = true;
-  writing_.clear();  // they are in finished_, too: to be written again
+  for (std::size_t i = 0; i < writing_.size(); ++i) {
+    finished_[i].again = true;
+  }
+  writing_.clear();
   return false;
 }
 
@@ -275,6 +277,7 @@ bool RunningRelay::write_locked(Clock::time_point now) {
 void RunningRelay::settle(const Finished& row, Written written) {
   if (written == Written::later) {
     locked_.push_back(row);
+    locked_.back().again = true;
     next_locked_ = Clock::now() + locked_again;
     return;
   }

@@ -36,6 +36,7 @@ struct Finished {
   std::string idempotency_key{};
   std::string request_digest{};
   Outcome outcome{};
+  bool again = false;  ///< it was said before, and no answer came: it may have been written
 };
 
 /// What became of a row in the table.
@@ -73,7 +74,7 @@ class Store {
   DatabaseResult<std::vector<Claimed>> claim(std::size_t n);
 
   /// In the order given. After `unavailable` it is not known whether it was written; saying it
-  /// again is harmless.
+  /// again is harmless, and tells what was written the first time as such and not as refused.
   DatabaseResult<std::vector<Written>> finish(const std::vector<Finished>& rows);
 
   /// The same for rows that were `later`: without waiting for any that still is.

@@ -117,6 +117,7 @@ std::vector<Statement> Store::finish_statements(const std::vector<Finished>& row
   std::vector<std::string> reasons;
   std::vector<std::string> messages;
   std::vector<std::int64_t> delays;
+  std::string again = "{";
 
   for (const Finished& row : rows) {
     const Ending ending = ending_of(row, settings_);
@@ -137,6 +138,7 @@ std::vector<Statement> Store::finish_statements(const std::vector<Finished>& row
     reasons.push_back(reason);
     messages.push_back(plain ? plain_text(message) : clean_text(message));
     delays.push_back(delay_of(row, settings_).count());
+    again += std::string(again.size() > 1 ? "," : "") + (row.again ? "t" : "f");
   }
 
   std::vector<Statement> statements;
@@ -158,6 +160,7 @@ std::vector<Statement> Store::finish_statements(const std::vector<Finished>& row
   write.parameters.emplace_back(text_array(reasons));
   write.parameters.emplace_back(text_array(messages));
   write.parameters.emplace_back(number_array(delays));
+  write.parameters.emplace_back(again + "}");
   statements.push_back(std::move(write));
   return statements;
 }

@@ -103,37 +103,48 @@ ON CONFLICT ({l.idempotency_key}) DO UPDATE
  WHERE l.{l.status} IS DISTINCT FROM 'succeeded' AND {same_excluded})";
 
 // $4 keys, $5 digests, $6 the ends (succeeded, failed, aborted), $7 reasons, $8 messages, $9 delays
-// in ms. What the ledger says after the statement above decides.
+// in ms, $10 whether said again. What the ledger says after the statement above decides. Gives also
+// what is said again and stands in the row as said, with the attempt counted: it was written by the
+// first time. A failed row may be on its way again by now; its reason stays.
 constexpr std::string_view write_outbox_text = R"(
-UPDATE {outbox} o
-   SET {status} = u.ending::{status_type},
-       {attempts} = o.{attempts} + 1,
-       {last_error_code} = u.reason, {last_error_msg} = left(u.message, 512),
-       {next_run_at} = CASE WHEN u.ending = 'failed'
-                            THEN now() + u.delay_ms * interval '1 millisecond'
-                            ELSE o.{next_run_at} END,
-       {locked_by} = NULL, {locked_at} = NULL, {updated_at} = now()
-  FROM (
-    SELECT r.n, r.id, r.locked_by, r.attempts, r.delay_ms, r.ending,
-           CASE WHEN r.ending <> 'succeeded' THEN r.reason END AS reason,
-           CASE WHEN r.ending <> 'succeeded' THEN r.message END AS message
-      FROM (
-        SELECT q.n, q.id, q.locked_by, q.attempts, q.delay_ms,
-               CASE WHEN q.agrees THEN 'succeeded' WHEN q.ending = 'succeeded' THEN 'aborted'
-                    ELSE q.ending END AS ending,
-               CASE WHEN q.ending = 'succeeded' THEN 'IDEMPOTENCY_CONFLICT' ELSE q.reason END AS reason,
-               CASE WHEN q.ending = 'succeeded'
-                    THEN 'sent, but the ledger has other content under this key'
-                    ELSE q.message END AS message
-          FROM (
-            SELECT w.*, COALESCE(l.{l.status} = 'succeeded' AND {same_digest}, false) AS agrees
-              FROM unnest($1::bigint[], $2::text[], $3::integer[], $4::text[], $5::text[],
-                          $6::text[], $7::text[], $8::text[], $9::bigint[])
-                   WITH ORDINALITY AS w(id, locked_by, attempts, key, digest, ending, reason, message,
-                                        delay_ms, n)
-                   LEFT JOIN {ledger} l ON l.{l.idempotency_key} = ANY (ARRAY[w.key])) q) r) u
- WHERE {fence}
-RETURNING u.n, u.ending)";
+WITH said AS MATERIALIZED (
+  SELECT r.n, r.id, r.locked_by, r.attempts, r.delay_ms, r.again, r.ending,
+         CASE WHEN r.ending <> 'succeeded' THEN r.reason END AS reason,
+         CASE WHEN r.ending <> 'succeeded' THEN r.message END AS message
+    FROM (
+      SELECT q.n, q.id, q.locked_by, q.attempts, q.delay_ms, q.again,
+             CASE WHEN q.agrees THEN 'succeeded' WHEN q.ending = 'succeeded' THEN 'aborted'
+                  ELSE q.ending END AS ending,
+             CASE WHEN q.ending = 'succeeded' THEN 'IDEMPOTENCY_CONFLICT' ELSE q.reason END AS reason,
+             CASE WHEN q.ending = 'succeeded'
+                  THEN 'sent, but the ledger has other content under this key'
+                  ELSE q.message END AS message
+        FROM (
+          SELECT w.*, COALESCE(l.{l.status} = 'succeeded' AND {same_digest}, false) AS agrees
+            FROM unnest($1::bigint[], $2::text[], $3::integer[], $4::text[], $5::text[],
+                        $6::text[], $7::text[], $8::text[], $9::bigint[], $10::boolean[])
+                 WITH ORDINALITY AS w(id, locked_by, attempts, key, digest, ending, reason, message,
+                                      delay_ms, again, n)
+                 LEFT JOIN {ledger} l ON l.{l.idempotency_key} = ANY (ARRAY[w.key])) q) r
+), written AS (
+  UPDATE {outbox} o
+     SET {status} = u.ending::{status_type},
+         {attempts} = o.{attempts} + 1,
+         {last_error_code} = u.reason, {last_error_msg} = left(u.message, 512),
+         {next_run_at} = CASE WHEN u.ending = 'failed'
+                              THEN now() + u.delay_ms * interval '1 millisecond'
+                              ELSE o.{next_run_at} END,
+         {locked_by} = NULL, {locked_at} = NULL, {updated_at} = now()
+    FROM said u
+   WHERE {fence}
+  RETURNING u.n, u.ending
+)
+SELECT n, ending FROM written
+UNION ALL
+SELECT u.n, u.ending FROM said u JOIN {outbox} o ON o.{id} = ANY (ARRAY[u.id])
+ WHERE u.again AND o.{attempts} = u.attempts + 1
+   AND o.{last_error_code} IS NOT DISTINCT FROM u.reason
+   AND (u.ending <> 'succeeded' OR o.{status} = 'succeeded'))";
 
 // A row that is ours may be locked by somebody's open transaction, for hours. Nothing of a relay
 // waits for it: such rows are passed over.

@@ -53,6 +53,37 @@ TEST_F(FinishTest, ARowThatTheDatabaseRefusesIsFoundOutAfterwards) {
   EXPECT_EQ(row("b"), "sending 0");
 }
 
+TEST_F(FinishTest, WhatIsSaidAgainIsToldAsItWasWrittenAndNotAsRefused) {
+  for (const char* key : {"a", "b", "c", "d", "e"}) {
+    enqueue(key);
+  }
+  Relay one = relay();
+  const auto rows = one.claim();
+  std::vector<Finished> outcomes = {finished(rows.at(0), succeeded()),
+                                    finished(rows.at(1), failed()), finished(rows.at(2), aborted()),
+                                    finished(rows.at(3), failed()),
+                                    finished(rows.at(4), succeeded())};
+  one.finish({outcomes[0], outcomes[1], outcomes[2]});  // and the answer is lost
+  due_now();
+  EXPECT_EQ(one.claim().size(), 1U) << "b is on its way again";
+  age_leases();
+  run(database, "UPDATE hikyaku_outbox SET locked_at = now() WHERE idempotency_key IN ('b', 'e')");
+  ASSERT_EQ(value(relay("other").store.expire_leases(10)), 1U) << "d is somebody else's";
+  for (Finished& outcome : outcomes) {
+    outcome.again = true;
+  }
+
+  EXPECT_EQ(one.finish(outcomes),
+            (std::vector{Written::succeeded, Written::failed, Written::aborted, Written::refused,
+                         Written::succeeded}));
+
+  EXPECT_EQ(row("a"), "succeeded 1");
+  EXPECT_EQ(row("b"), "sending 1 BROKER_TIMEOUT");
+  EXPECT_EQ(row("c"), "aborted 1 PAYLOAD_INVALID");
+  EXPECT_EQ(row("d"), "failed 1 LEASE_EXPIRED");
+  EXPECT_EQ(row("e"), "succeeded 1") << "the first time did not reach it";
+}
+
 class LockedRowTest : public FinishTest {
  protected:
   LockedRowTest() {

@@ -33,7 +33,7 @@ TEST_F(PlanTest, RowsThatAreGivenAreFoundByTheirKeysWhateverTheStatisticsSay) {
       {sql.lock, claims},
       {sql.write_ledger, with({"{a,b}", "{d,d}", "{t,f}", "{200,500}", "{1,1}", "{r,r}"})},
       {sql.write_outbox,
-       with({"{a,b}", "{d,d}", "{succeeded,failed}", "{r,r}", "{m,m}", "{0,5000}"})},
+       with({"{a,b}", "{d,d}", "{succeeded,failed}", "{r,r}", "{m,m}", "{0,5000}", "{f,t}"})},
       {sql.locked, claims},
       {sql.heartbeat, claims},
       {sql.take_expired, {std::int64_t{1000}, "x", std::int64_t{1000}}},

@@ -389,12 +389,12 @@ TEST_F(RaceTest, ResultsAreWrittenByTheIdsOfTheirRows) {
   const StoreSql sql = store_sql(settings.table, one.shape);
   const std::string explain = "EXPLAIN " + sql.write_outbox;
   const std::string heartbeat = "EXPLAIN " + sql.heartbeat;
-  const auto plans =
-      value(database.run_together({{plan_settings, {}},
-                                   {explain,
-                                    {"{1,2,3}", "{a,a,a}", "{0,0,0}", "{a,b,c}", "{a,b,c}",
-                                     "{failed,failed,failed}", "{a,b,c}", "{a,b,c}", "{0,0,0}"}},
-                                   {heartbeat, {"{1,2,3}", "{a,a,a}", "{0,0,0}"}}}));
+  const auto plans = value(database.run_together(
+      {{plan_settings, {}},
+       {explain,
+        {"{1,2,3}", "{a,a,a}", "{0,0,0}", "{a,b,c}", "{a,b,c}", "{failed,failed,failed}", "{a,b,c}",
+         "{a,b,c}", "{0,0,0}", "{f,t,f}"}},
+       {heartbeat, {"{1,2,3}", "{a,a,a}", "{0,0,0}"}}}));
   for (const std::size_t plan : {1U, 2U}) {
     std::string lines;
     for (std::size_t i = 0; i < plans[plan].size(); ++i) {

@@ -78,7 +78,8 @@ TEST_F(RelayLeasesTest, WithoutAnAnswerNothingIsMadeNew) {
 
 TEST_F(RelayLeasesTest, TheFirstAnswerOfADatabaseThatWasAwayIsNotWaitedFor) {
   EXPECT_TRUE(value(leases.keep(one.store, rows, start)));
-  run(database, "UPDATE hikyaku_outbox SET status = 'pending', locked_by = NULL");  // a crash forgot
+  run(database,
+      "UPDATE hikyaku_outbox SET status = 'pending', locked_by = NULL");  // a crash forgot
 
   leases.ask_at_once();
   EXPECT_TRUE(value(leases.keep(one.store, rows, start + 1s)));
