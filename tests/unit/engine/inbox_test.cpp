@@ -89,6 +89,28 @@ TEST(Inbox, AnOutcomeCountsWithTheCallbackThatItMakes) {
   EXPECT_EQ(first_batch(std::move(all)), 2U);
 }
 
+TEST(Inbox, DocumentsAndBodiesThatAreMendedCountWithTheirBytes) {
+  core::PutDocumentCommand put;
+  put.document.fields = {{"small", "x"}, {"large", std::string(60 * kib, 'x')}};
+  core::ResolveHalted mended;
+  mended.body = std::string(60 * kib, 'x');
+  EXPECT_EQ(first_batch(submissions(put, put)), 1U);
+  EXPECT_EQ(first_batch(submissions(mended, mended)), 1U);
+
+  Inbox inbox(10, 100 * kib);
+  auto all = submissions(put, mended);
+  EXPECT_EQ(inbox.put(all), 1U);
+  EXPECT_GE(inbox.bytes(), 60 * kib);
+  inbox.take(10, mib);
+  inbox.written(inbox.bytes());
+  EXPECT_EQ(inbox.put(all), 0U) << "there is room again";
+  EXPECT_GE(inbox.bytes(), 60 * kib);
+
+  Inbox full(10, kib);
+  auto small = submissions(publish(1), core::ResolveHalted{});
+  EXPECT_EQ(full.put(small), 0U) << "one without a body needs no room";
+}
+
 TEST(Inbox, NothingIsForgottenAtTheEndOfABatchByBytes) {
   Inbox inbox(100, 100 * mib);
   auto all = submissions(publish(60), publish(60), publish(60));
