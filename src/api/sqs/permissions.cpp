@@ -8,6 +8,7 @@
 #include "api/sqs/change_settings.h"
 #include "api/sqs/exchange.h"
 #include "api/sqs/extra_settings.h"
+#include "api/sqs/queue_attributes.h"
 
 namespace hk::api::sqs {
 
@@ -58,10 +59,6 @@ json::object policy_of(const core::PullSettings& settings, const std::string& ar
   }
   return {
       {"Version", "2008-10-17"}, {"Id", arn + "/SQSDefaultPolicy"}, {"Statement", json::array{}}};
-}
-
-void store_policy(core::PullSettings& settings, const json::object* policy) {
-  set_extra(settings, policy_name, policy == nullptr ? std::string{} : json::serialize(*policy));
 }
 
 json::array* statements_of(json::object& policy) {
@@ -131,8 +128,7 @@ void add_permission(const ExchangePtr& exchange, aws::Input& input) {
                      {"Principal", json::object{{"AWS", one_or_list(principals)}}},
                      {"Action", one_or_list(names)},
                      {"Resource", arn}});
-    store_policy(settings, &policy);
-    return {};
+    return set_policy(settings, json::serialize(policy));
   });
 }
 
@@ -156,7 +152,8 @@ void remove_permission(const ExchangePtr& exchange, aws::Input& input) {
           aws::invalid_value("Label", label, "can't find label on existing policy."));
     }
     statements->erase(found);
-    store_policy(settings, statements->empty() ? nullptr : &policy);
+    // Also if it is still too long: it may have been set when more was allowed.
+    set_extra(settings, policy_name, statements->empty() ? std::string{} : json::serialize(policy));
     return {};
   });
 }

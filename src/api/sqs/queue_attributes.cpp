@@ -26,6 +26,7 @@ constexpr std::int64_t beyond_max = extended_max.count();
 
 constexpr std::int64_t push_parallelism_max = 1000;
 constexpr std::size_t key_id_bytes_max = 2'048;
+constexpr std::size_t policy_bytes_max = 8'192;
 
 std::unexpected<aws::Refusal> bad_value(std::string_view name, std::string_view value) {
   return refuse(ErrorCode::invalid_attribute_value, "Invalid value for the parameter " +
@@ -66,14 +67,14 @@ struct Setting {
     out = *read;
     return {};
   }
-  [[nodiscard]] Checked<void> json() const {
-    if (!value.empty() && !parse_json_object(value)) {
-      return bad_value(name, value);
-    }
-    set_extra(settings, name, value);
-    return {};
-  }
 };
+
+Checked<void> set_policy_text(const Setting& one) {
+  if (!one.value.empty() && !parse_json_object(one.value)) {
+    return bad_value(one.name, one.value);
+  }
+  return set_policy(one.settings, one.value);
+}
 
 /// Whether `source` may use the queue for its dead letters.
 bool allows(const Exchange& exchange, const core::Queue& queue, const std::string& source) {
@@ -105,6 +106,9 @@ Checked<void> set_redrive(const Setting& one) {
                   "Value " + std::string(one.value.substr(0, 200)) +
                       " for parameter RedrivePolicy is invalid. Reason: " + std::string(why));
   };
+  if (one.value.size() > policy_bytes_max) {
+    return wrong("it is too long.");
+  }
   const auto policy = parse_json_object(one.value);
   if (!policy) {
     return wrong("it must be a JSON object.");
@@ -154,7 +158,7 @@ Checked<void> set_allow_policy(const Setting& one) {
   }
   const auto policy = parse_json_object(one.value);
   const auto* const permission = policy ? member(*policy, "redrivePermission") : nullptr;
-  if (permission == nullptr || !permission->is_string()) {
+  if (permission == nullptr || !permission->is_string() || one.value.size() > policy_bytes_max) {
     return refuse(ErrorCode::invalid_parameter_value, "RedriveAllowPolicy is invalid.");
   }
   const std::string_view word{permission->get_string().data(), permission->get_string().size()};
@@ -246,7 +250,7 @@ constexpr std::array rows = {
         }},
     Row{"ReceiveMessageWaitTimeSeconds", false,
         [](const Setting& one) { return one.seconds(one.settings.wait, 0, 20); }},
-    Row{"Policy", false, [](const Setting& one) { return one.json(); }},
+    Row{"Policy", false, set_policy_text},
     Row{"RedrivePolicy", false, set_redrive},
     Row{"RedriveAllowPolicy", false, set_allow_policy},
     Row{"KmsMasterKeyId", false, set_kms_key},
@@ -376,6 +380,16 @@ aws::TextMap all_attributes(const Exchange& exchange, const core::Queue& queue,
 }
 
 }  // namespace
+
+aws::Checked<void> set_policy(core::PullSettings& settings, std::string_view text) {
+  if (text.size() > policy_bytes_max) {
+    return refuse(ErrorCode::over_limit,
+                  "A policy has at most " + std::to_string(policy_bytes_max) +
+                      " bytes; this one has " + std::to_string(text.size()) + ".");
+  }
+  set_extra(settings, "Policy", text);
+  return {};
+}
 
 aws::Checked<void> apply_attributes(const Exchange& exchange, const std::string& queue,
                                     const aws::TextMap& given, bool creating,

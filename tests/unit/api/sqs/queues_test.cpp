@@ -86,6 +86,72 @@ TEST_F(SqsQueues, AnAttributeThatWasSetIsComparedWithWhatItWasSetTo) {
   EXPECT_EQ(create("q", R"({"SqsManagedSseEnabled":"true"})").status, 400);
 }
 
+/// Attributes that hold JSON, with blanks in it so that it has that many bytes.
+struct SqsPolicies : SqsQueues {
+  static std::string padded(const std::string& json, std::size_t bytes) {
+    return json.substr(0, json.size() - 1) + std::string(bytes - json.size(), ' ') + '}';
+  }
+  static std::string quoted(std::string text) {
+    for (std::size_t at = 0; (at = text.find('"', at)) != std::string::npos; at += 2) {
+      text.insert(at, "\\");
+    }
+    return '"' + text + '"';
+  }
+  http::Response set(const std::string& name, const std::string& value) {
+    return ask(set_queue_attributes, R"({"QueueUrl":"http://host/000000000000/q","Attributes":{")" +
+                                         name + R"(":)" + quoted(value) + "}}");
+  }
+  http::Response permit() {
+    return ask(add_permission, R"({"QueueUrl":"http://host/000000000000/q","Label":"l",
+                                   "AWSAccountIds":["111111111111"],"Actions":["*"]})");
+  }
+};
+
+TEST_F(SqsPolicies, AreKeptUpToALengthAndNotBeyondIt) {
+  add_queue("q");
+  add_queue("dead");
+  struct Row {
+    std::string name;
+    std::string json;
+    const char* error;
+    int status;
+  };
+  const Row rows[] = {
+      {"Policy", R"({"Statement":[]})", "OverLimit", 403},
+      {"RedriveAllowPolicy", R"({"redrivePermission":"allowAll"})", "InvalidParameterValue", 400},
+      {"RedrivePolicy",
+       R"({"deadLetterTargetArn":"arn:aws:sqs:eu-central-1:000000000000:dead","maxReceiveCount":1})",
+       "InvalidParameterValue", 400},
+  };
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.name);
+    submitter.taken.clear();
+    const std::string attributes = "{\"" + row.name + "\":" + quoted(padded(row.json, 8'193)) + "}";
+    for (const http::Response& response :
+         {set(row.name, padded(row.json, 8'193)), create("new", attributes)}) {
+      EXPECT_EQ(response.status, row.status) << response.body;
+      EXPECT_NE(response.body.find(row.error), std::string::npos) << response.body;
+    }
+    EXPECT_TRUE(submitter.taken.empty());
+
+    EXPECT_EQ(set(row.name, padded(row.json, 8'192)).status, 200);
+    EXPECT_EQ(submitter.taken.size(), 1U);
+  }
+}
+
+TEST_F(SqsPolicies, APermissionThatMakesThemTooLongIsRefused) {
+  const std::string policy = R"({"Statement":[{"Sid":")" + std::string(8'100, 'x') + R"("}]})";
+  add_queue("q", {.extra = {{"Policy", policy}}});
+
+  const http::Response refused = permit();
+  EXPECT_EQ(refused.status, 403) << refused.body;
+  EXPECT_NE(refused.body.find("OverLimit"), std::string::npos) << refused.body;
+  EXPECT_TRUE(submitter.taken.empty());
+
+  submitter.reader->queue_list[0].pull->extra.clear();
+  EXPECT_EQ(permit().status, 200);
+}
+
 /// "CreateQueue" and "TagQueue" with a tag, as the fields of a form: they may hold any byte.
 struct SqsTags : SqsQueues {
   http::Response create_with(const std::string& tags) {
