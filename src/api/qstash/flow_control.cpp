@@ -185,7 +185,10 @@ void inspect(Call& call, core::InspectFlowKeys command, bool one) {
   call.batcher.submit(std::move(command),
                       [one, answer = std::move(call.answer)](const core::Reply& reply) mutable {
                         if (!reply) {
-                          answer(error_response(reply.error()));
+                          // Too many keys: they do not become fewer by asking again.
+                          answer(reply.error().kind == ErrorKind::limit_exceeded
+                                     ? error_response(413, reply.error().message)
+                                     : error_response(reply.error()));
                           return;
                         }
                         const auto& keys = answer_of<core::FlowKeysInspected>(reply).keys;

@@ -1,5 +1,6 @@
 // Flow keys as they stand. What is stored says nothing of what waits and runs now.
 #include <iterator>
+#include <string>
 
 #include "core/machine.h"
 
@@ -10,6 +11,8 @@ namespace {
 /// Waiting messages that are only in the index are counted one by one: so many per command, and
 /// then the number is a lower bound.
 constexpr std::size_t counted_in_index_max = 10'000;
+/// Everybody waits while keys are looked at, whether they are searched for or not.
+constexpr std::size_t looked_at_max = 10'000;
 
 constexpr LanePlace last_place_at(Moment due) { return {due, Seq{UINT64_MAX}}; }
 
@@ -58,8 +61,14 @@ Reply Machine::decide(const InspectFlowKeys& command) {
     answer.keys.push_back(view_of(found->second, budget));
     return answer;
   }
+  std::size_t looked_at = 0;
   for (auto at = flow_keys_.lower_bound({command.tenant, {}});
        at != flow_keys_.end() && at->first.first == command.tenant; ++at) {
+    if (++looked_at > looked_at_max) {
+      return fail(ErrorKind::limit_exceeded, "there are more than " +
+                                                 std::to_string(looked_at_max) +
+                                                 " flow-control keys: ask for each by its name");
+    }
     if (at->first.second.find(command.search) != std::string::npos) {
       answer.keys.push_back(view_of(at->second, budget));
     }

@@ -172,6 +172,15 @@ TEST_F(FlowControl, AnUnknownKeyIsNotFound) {
   EXPECT_EQ(call("GET", "/v2/flowControl/k").status, 404);
 }
 
+TEST_F(FlowControl, MoreKeysThanAreListedAreNoReasonToAskAgain) {
+  submitter.answer = [](core::Command&) -> core::Reply {
+    return fail(ErrorKind::limit_exceeded, "there are more than 10000 flow-control keys");
+  };
+  const http::Response response = call("GET", "/v2/flowControl");
+  EXPECT_EQ(response.status, 413);
+  EXPECT_EQ(error_of(response), "there are more than 10000 flow-control keys");
+}
+
 TEST_F(FlowControl, TheParallelismOfTheServerIsShown) {
   options.global_parallelism = 100;
   options.in_flight = [] { return 3; };

@@ -173,6 +173,28 @@ TEST(InspectFlowKeys, FindsByPartOfTheKeyAndOnlyTheTenantsOwn) {
             ErrorKind::not_found);
 }
 
+TEST(InspectFlowKeys, LooksAtSoManyAndNoMore) {
+  Rig rig;
+  rig.run(UpsertTenant{.tenant = {.name = "two"}});
+  for (int i = 0; i < 10'000; ++i) {
+    rig.run(SetFlowKeyPaused{tenant_one, std::to_string(i), true});
+  }
+  rig.run(SetFlowKeyPaused{TenantId{2}, "k", true});
+  const auto all = rig.run(InspectFlowKeys{tenant_one, {}, {}}).only<FlowKeysInspected>();
+  EXPECT_EQ(all.keys.size(), 10'000U);
+
+  rig.run(SetFlowKeyPaused{tenant_one, "k", true});
+
+  for (const char* search : {"", "k", "no such"}) {
+    const Ran ran = rig.run(InspectFlowKeys{tenant_one, {}, search});
+    ASSERT_FALSE(ran.replies.at(0).has_value()) << search;
+    EXPECT_EQ(ran.replies.at(0).error().kind, ErrorKind::limit_exceeded) << search;
+  }
+  for (const TenantId tenant : {tenant_one, TenantId{2}}) {
+    EXPECT_EQ(rig.run(InspectFlowKeys{tenant, "k", {}}).only<FlowKeysInspected>().keys.size(), 1U);
+  }
+}
+
 TEST(InspectFlowKeys, AWindowThatIsOverCountsNothing) {
   Rig rig;
   rig.run(limited(0, 3));
