@@ -8,7 +8,6 @@ namespace hk::api::sns {
 namespace {
 
 constexpr std::size_t page_size = 100;
-constexpr std::size_t topics_per_read = 16;
 constexpr char behind_all_ids = '~';
 
 struct Shown {
@@ -65,20 +64,17 @@ void list_subscriptions(const ExchangePtr& exchange, aws::Input& input) {
     const std::size_t id_at = std::min(place->size(), topic.size() + 1);
     add(*exchange, *begun, std::string_view(*place).substr(id_at), all);
   }
-  // A call looks at so many topics and no more: others wait for this thread.
-  std::size_t seen = 0;
-  bool more = true;
-  while (more && all.size() <= page_size &&
-         seen < exchange->services.options.scanned_per_listing_max) {
-    const std::vector<Topic> topics = topics_after(*exchange, topic, topics_per_read);
-    for (const Topic& one : topics) {
-      add(*exchange, one, "", all);
-      topic = one.name;
+  TopicScan scan(*exchange, topic);
+  while (all.size() <= page_size) {
+    const core::Document* const next = scan.next();
+    if (next == nullptr) {
+      break;
     }
-    seen += topics.size();
-    more = topics.size() == topics_per_read;
+    add(*exchange, from_document_for_listing(*next), "", all);
+    topic = next->name;
   }
-  send_page(*exchange, std::move(all), true, more ? topic + ':' + behind_all_ids : std::string());
+  send_page(*exchange, std::move(all), true,
+            scan.ended() ? std::string() : topic + ':' + behind_all_ids);
 }
 
 void list_subscriptions_by_topic(const ExchangePtr& exchange, aws::Input& input) {

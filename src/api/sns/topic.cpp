@@ -1,11 +1,11 @@
 #include "api/sns/topic.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "api/aws/names.h"
 #include "api/json_input.h"
 #include "api/sns/delivery_policy.h"
-#include "core/reader.h"
 
 namespace hk::api::sns {
 
@@ -15,6 +15,7 @@ constexpr const char* topic_kind = "sns_topic";
 constexpr std::string_view attribute_prefix = "attribute/";
 constexpr std::string_view tag_prefix = "tag/";
 constexpr std::string_view subscription_prefix = "subscription/";
+constexpr std::size_t topics_per_read = 4;
 constexpr std::size_t remembered_bytes_max = std::size_t{16} * 1024 * 1024;  ///< on a thread
 
 std::string text_of(bool value) { return value ? "true" : "false"; }
@@ -152,7 +153,7 @@ core::Document to_document(const Topic& topic, core::TenantId tenant) {
   return document;
 }
 
-Topic from_document(const core::Document& document) {
+Topic from_document_for_listing(const core::Document& document) {
   Topic topic;
   topic.name = document.name;
   topic.version = document.version;
@@ -176,6 +177,17 @@ Topic from_document(const core::Document& document) {
       topic.incarnation = field.value;
     }
   }
+  return topic;
+}
+
+Topic head_from_document(const core::Document& document) {
+  const auto region = std::ranges::find(document.fields, "Region", &core::Header::name);
+  return {.name = document.name,
+          .region = region == document.fields.end() ? std::string() : region->value};
+}
+
+Topic from_document(const core::Document& document) {
+  Topic topic = from_document_for_listing(document);
   if (const auto policy = topic.attributes.find("DeliveryPolicy");
       policy != topic.attributes.end()) {
     auto retries = read_delivery_policy(policy->second, true);
@@ -221,14 +233,30 @@ std::shared_ptr<const Topic> find_topic(const Exchange& exchange, std::string_vi
   return topic;
 }
 
-std::vector<Topic> topics_after(const Exchange& exchange, std::string_view name,
-                                std::size_t limit) {
-  std::vector<Topic> topics;
-  for (const core::Document& document : exchange.services.submitter.durable_view()->documents(
-           exchange.tenant_id(), topic_kind, name, limit)) {
-    topics.push_back(from_document(document));
+TopicScan::TopicScan(const Exchange& exchange, std::string after)
+    : exchange_(exchange),
+      view_(exchange.services.submitter.durable_view()),
+      after_(std::move(after)) {}
+
+const core::Document* TopicScan::next() {
+  if (at_ == piece_.size()) {
+    const Options& options = exchange_.services.options;
+    if (ended_ || count_ >= options.scanned_per_listing_max ||
+        bytes_ >= options.listing_bytes_max) {
+      return nullptr;
+    }
+    piece_ = view_->documents(exchange_.tenant_id(), topic_kind, after_, topics_per_read);
+    at_ = 0;
+    ended_ = piece_.size() < topics_per_read;
+    if (piece_.empty()) {
+      return nullptr;
+    }
+    after_ = piece_.back().name;
   }
-  return topics;
+  const core::Document& one = piece_[at_++];
+  ++count_;
+  bytes_ += bytes_of(one);
+  return &one;
 }
 
 std::string arn_of(const Exchange& exchange, const Topic& topic) {

@@ -13,6 +13,7 @@
 #include "api/aws/filter_policy.h"
 #include "api/aws/input.h"
 #include "api/sqs/exchange.h"
+#include "core/reader.h"
 #include "core/record.h"
 
 namespace hk::api::sns {
@@ -68,6 +69,10 @@ struct Topic {
 core::Document to_document(const Topic& topic, core::TenantId tenant);
 /// Throws core::CorruptRecord if it is no topic.
 Topic from_document(const core::Document& document);
+/// The same without what its policies say, for listings: they are many.
+Topic from_document_for_listing(const core::Document& document);
+/// Only name and region.
+Topic head_from_document(const core::Document& document);
 std::size_t bytes_of(const core::Document& document);
 
 /// Reads anew what is read from attributes. invalid_argument: an attribute does not parse.
@@ -76,8 +81,29 @@ Result<void> read_attributes(Subscription& subscription, aws::PolicyFrom from);
 /// null: there is none. What it gives may be shared with other requests of this thread.
 std::shared_ptr<const Topic> find_topic(const Exchange& exchange, std::string_view name);
 
-/// Topics whose names come behind that one, in the order of their names.
-std::vector<Topic> topics_after(const Exchange& exchange, std::string_view name, std::size_t limit);
+/// Documents of topics in the order of their names, for listings. A topic may be large, and others
+/// wait for this thread: they are read a few at a time, and of each call only so many
+/// (scanned_per_listing_max) and so much (listing_bytes_max); then the page ends.
+class TopicScan {
+ public:
+  /// Begins behind that name. The exchange outlives it.
+  TopicScan(const Exchange& exchange, std::string after);
+
+  /// Valid until the next call. null: there is no other, or it was enough for one call.
+  const core::Document* next();
+  /// Why next() gave null. False: others may follow.
+  [[nodiscard]] bool ended() const { return ended_; }
+
+ private:
+  const Exchange& exchange_;
+  std::shared_ptr<core::Reader> view_;
+  std::string after_;  ///< what the next piece comes behind
+  std::vector<core::Document> piece_{};
+  std::size_t at_ = 0;  ///< in the piece
+  std::size_t count_ = 0;
+  std::size_t bytes_ = 0;
+  bool ended_ = false;
+};
 
 std::string arn_of(const Exchange& exchange, const Topic& topic);
 std::string arn_of(const Exchange& exchange, const Topic& topic, const Subscription& subscription);

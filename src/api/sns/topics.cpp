@@ -137,11 +137,13 @@ void list_topics(const ExchangePtr& exchange, aws::Input& input) {
   if (!after) {
     return;
   }
-  std::vector<Topic> topics = topics_after(*exchange, *after, page_size + 1);
-  const bool more = topics.size() > page_size;
-  if (more) {
-    topics.pop_back();
+  std::vector<Topic> topics;
+  TopicScan scan(*exchange, *after);
+  const core::Document* next = scan.next();
+  for (; next != nullptr && topics.size() < page_size; next = scan.next()) {
+    topics.push_back(head_from_document(*next));
   }
+  const bool more = next != nullptr || !scan.ended();
   exchange->succeed([&](aws::Output& out) {
     out.list("Topics", topics, [&](aws::Output& item, const Topic& topic) {
       item.text("TopicArn", arn_of(*exchange, topic));
