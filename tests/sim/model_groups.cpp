@@ -1,5 +1,6 @@
 // What URL groups and batches must mean.
 #include <algorithm>
+#include <span>
 
 #include "core/message/mark.h"
 #include "sim/model.h"
@@ -84,7 +85,10 @@ Expected Model::publish_batch(const Op& op) {
     if (!tenants_.contains(item.tenant)) {
       return {.kind = Expected::Kind::refused, .error = ErrorKind::not_found};
     }
-    all.parts.push_back(mark(item));
+    all.parts.push_back(mark(op));
+    if (all.parts.back().kind == Expected::Kind::refused) {
+      return all.parts.back();
+    }
     if (all.parts.back().flag) {
       return all;
     }
@@ -92,18 +96,27 @@ Expected Model::publish_batch(const Op& op) {
   return all;
 }
 
-/// It stands for its whole batch, and is no message.
+/// It stands for its whole batch, and is no message. Where a queue is not as the batch expects it,
+/// nothing of the batch happens.
 Expected Model::mark(const Op& op) {
-  const Named key{op.tenant, core::mark_dedup_id(op.message->dedup_id)};
+  const Op& first = op.items.front();
+  const Named key{first.tenant, core::mark_dedup_id(first.message->dedup_id)};
   const auto known = dedups_.find(key);
   if (known != dedups_.end() && known->second.expires_at > time_) {
-    ++counts(op.tenant).deduplicated;
+    ++counts(first.tenant).deduplicated;
     return {.kind = Expected::Kind::published, .id = known->second.first, .flag = true};
   }
+  for (const Op& item : std::span(op.items).subspan(1)) {
+    core::Message message = *item.message;
+    const auto misfit = fit_queue(item, message);
+    if (misfit && (message.pull || *misfit == ErrorKind::conflict)) {
+      return {.kind = Expected::Kind::refused, .error = *misfit};
+    }
+  }
   save(dedups_, key);
-  dedups_[key] = {op.message->id, time_ + op.dedup_window};
+  dedups_[key] = {first.message->id, time_ + first.dedup_window};
   changed_dedups_.insert(key);
-  return {.kind = Expected::Kind::published, .id = op.message->id};
+  return {.kind = Expected::Kind::published, .id = first.message->id};
 }
 
 Expected Model::change_group(const Op& op) {

@@ -90,19 +90,32 @@ Checked<core::PublishBatch> command_of(const Publishing& publishing, Entry& entr
   return command;
 }
 
-/// A copy that its queue did not get: that is gone since we looked. It is for the subscription's
-/// dead-letter queue.
+/// A copy of a standard topic's message that its queue did not get: that is gone since we looked.
+/// It is for the subscription's dead-letter queue.
 struct Late {
   Entry* entry = nullptr;
   const Subscription* subscription = nullptr;
 };
 
+/// The copies of a FIFO topic's message are accepted together or not at all: else whoever sends it
+/// again would be taken for a repetition, and what is missing would stay so. It is not sent again
+/// here: other entries may be there by now that come behind it.
+Error why_refused(const Topic& topic, const Error& error) {
+  const bool queue_changed =
+      error.kind == ErrorKind::not_found || error.kind == ErrorKind::conflict;
+  return topic.fifo() && queue_changed
+             ? Error{ErrorKind::unavailable,
+                     "a queue was deleted or made meanwhile, and nothing was done: send it again"}
+             : error;
+}
+
 /// What the core said of an entry.
 std::vector<Late> note(const Publishing& publishing, Entry& entry, const core::Reply& reply) {
   if (!reply) {
+    const Error error = why_refused(*publishing.topic, reply.error());
     publishing.exchange->services.metrics.publish_refused(
-        reply.error().kind == ErrorKind::unavailable ? "busy" : "by_core");
-    entry.refused = aws::refusal_from(reply.error());
+        error.kind == ErrorKind::unavailable ? "busy" : "by_core");
+    entry.refused = aws::refusal_from(error);
     return {};
   }
   std::span items(answer_of<core::BatchPublished>(reply).items);
@@ -125,7 +138,7 @@ std::vector<Late> note(const Publishing& publishing, Entry& entry, const core::R
 }
 
 /// The others have their copies by now. Whoever sends it again makes them twice, which is better
-/// than one that is nowhere. (A FIFO topic takes it for a repetition unless it has another id.)
+/// than one that is nowhere.
 void give_up(const std::vector<Late>& late, const Error& error) {
   for (const Late& one : late) {
     one.entry->refused = aws::refusal_from(

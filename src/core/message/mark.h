@@ -1,9 +1,12 @@
 /// A batch that is accepted once. The first item of a PublishBatch may be a mark: a message without
 /// any destination, which is not accepted itself. Its dedup id stands for the whole batch. If it is
 /// known within its window, nothing of the batch is accepted, and the reply has one item: the id
-/// that the first mark had, as that of a duplicate. Otherwise the mark is remembered in the same
-/// commit as what follows it, and its own id is the first item of the reply. Used by adapters whose
-/// messages have several destinations and one dedup id; and by whoever checks a store. Pure.
+/// that the first mark had, as that of a duplicate. If the queue of one of its messages is gone, or
+/// of the other kind, the whole batch is refused with that error, and the mark is not remembered:
+/// whoever sends it again, to what is there by then, is heard. Otherwise the mark is remembered in
+/// the same commit as what follows it, and its own id is the first item of the reply. Used by
+/// adapters whose messages have several destinations and one dedup id; and by whoever checks a
+/// store. Pure.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <span>
 
 #include "base/assert.h"
 #include "base/sometimes.h"
@@ -11,6 +12,7 @@ HK_SOMETIMES_DECLARE(dedup_window_over)
 HK_SOMETIMES_DECLARE(deduplicated_in_the_scope_of_before)
 HK_SOMETIMES_DECLARE(fanned_out)
 HK_SOMETIMES_DECLARE(batch_marked)
+HK_SOMETIMES_DECLARE(marked_batch_refused)
 HK_SOMETIMES_DECLARE(marked_batch_repeated)
 HK_SOMETIMES_DECLARE(mark_window_over)
 
@@ -37,18 +39,23 @@ struct FanOutRoom {
   }
 };
 
-/// Nothing of the mark is stored but its dedup id, with the id that the adapter gave it.
-Published mark_batch(Batch& batch, const Publish& mark) {
-  const Message& message = *mark.message;
-  const std::string dedup_id = mark_dedup_id(message.dedup_id);
-  const auto known = batch.dedup(message.tenant, dedup_id);
+/// What was accepted under the same mark before, in time.
+std::optional<Dedup> find_mark(Batch& batch, const Message& mark) {
+  const auto known = batch.dedup(mark.tenant, mark_dedup_id(mark.dedup_id));
   if (known && known->expires_at > batch.now()) {
     HK_SOMETIMES(marked_batch_repeated);
-    return {known->first, true};
+    return known;
   }
   if (known) {
     HK_SOMETIMES(mark_window_over);
   }
+  return std::nullopt;
+}
+
+/// Nothing of the mark is stored but its dedup id, with the id that the adapter gave it.
+Published mark_batch(Batch& batch, const Publish& mark) {
+  const Message& message = *mark.message;
+  const std::string dedup_id = mark_dedup_id(message.dedup_id);
   HK_SOMETIMES(batch_marked);
   const Moment expires_at = batch.now() + mark.dedup_window;
   batch.put_dedup(message.tenant, dedup_id, Dedup{message.id, expires_at});
@@ -195,7 +202,15 @@ Reply Machine::decide(PublishBatch command) {
       if (!tenants_.contains(message.tenant)) {
         return fail(ErrorKind::not_found, "no such tenant");
       }
-      const Published marked = mark_batch(batch_, item);
+      const auto known = find_mark(batch_, message);
+      // Before anything of it is accepted: the mark would keep out what is sent again.
+      for (Publish& other : std::span(command.items).subspan(known ? command.items.size() : 1)) {
+        if (auto fits = check_pull(other); !fits) {
+          HK_SOMETIMES(marked_batch_refused);
+          return std::unexpected(fits.error());
+        }
+      }
+      const Published marked = known ? Published{known->first, true} : mark_batch(batch_, item);
       all.items.emplace_back(marked);
       if (marked.deduplicated) {
         ++counters(message.tenant).deduplicated;

@@ -1,8 +1,13 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
+#include <set>
+
 #include "api/sns/actions.h"
 #include "api/sns/fan_out.h"
 #include "api/sns/topic.h"
+#include "core/message/mark.h"
 #include "unit/api/aws/actions.h"
 
 namespace hk::api::sns {
@@ -80,6 +85,91 @@ TEST_F(SnsPublish, InABatchTheEntryWhoseCopyIsNowhereHasFailed) {
       "TopicArn=arn%3Aaws%3Asns%3Aeu-central-1%3A000000000000%3At"
       "&PublishBatchRequestEntries.member.1.Id=a&PublishBatchRequestEntries.member.1.Message=m",
       aws::Dialect::sns_query, "PublishBatch");
+  EXPECT_EQ(response.status, 200) << response.body;
+  EXPECT_NE(response.body.find("<Code>ServiceUnavailable</Code>"), std::string::npos)
+      << response.body;
+}
+
+/// A FIFO topic with two subscribers, "q" and "other", in front of a core that no longer has "q"
+/// and does with marks as the real one.
+struct SnsFifoPublish : aws::testing::ActionTest {
+  SnsFifoPublish() {
+    for (const char* name : {"q", "other", "dead"}) {
+      add_queue(name);
+    }
+    Topic topic{.name = "t.fifo", .region = "eu-central-1", .incarnation = "i"};
+    for (const std::string name : {"q", "other"}) {
+      topic.subscriptions[name] = {
+          .id = name,
+          .protocol = "sqs",
+          .endpoint = "arn:aws:sqs:eu-central-1:000000000000:" + name,
+          .attributes =
+              {{"RawMessageDelivery", "true"},
+               {"RedrivePolicy",
+                R"({"deadLetterTargetArn":"arn:aws:sqs:eu-central-1:000000000000:dead"})"}},
+          .confirmed = true};
+    }
+    submitter.reader->document_list.push_back(to_document(topic, aws::testing::tenant));
+    submitter.answer = [this](core::Command& command) -> core::Reply {
+      const auto& items = std::get<core::PublishBatch>(command).items;
+      const core::Message& mark = *items.at(0).message;
+      EXPECT_TRUE(core::is_mark(mark));
+      core::BatchPublished stored;
+      const auto known = marks.find(mark.dedup_id);
+      stored.items.emplace_back(known == marks.end() ? core::Published{mark.id}
+                                                     : core::Published{known->second, true});
+      if (known != marks.end()) {
+        return stored;
+      }
+      std::vector<std::string> to;
+      for (std::size_t i = 1; i < items.size(); ++i) {
+        to.push_back(items[i].message->queue);
+        stored.items.emplace_back(core::Published{});
+      }
+      if (std::ranges::find(to, "q") != to.end()) {
+        return fail(ErrorKind::not_found, "no such queue");
+      }
+      marks[mark.dedup_id] = mark.id;
+      accepted.insert(accepted.end(), to.begin(), to.end());
+      return stored;
+    };
+  }
+  http::Response send() {
+    return ask_by_form(publish,
+                       "TopicArn=arn%3Aaws%3Asns%3Aeu-central-1%3A000000000000%3At.fifo&Message=m"
+                       "&MessageGroupId=g&MessageDeduplicationId=d",
+                       aws::Dialect::sns_query);
+  }
+
+  std::map<std::string, core::MessageId> marks;
+  std::vector<std::string> accepted;  ///< queues of copies
+};
+
+TEST_F(SnsFifoPublish, WhatIsSentAgainAfterAnErrorReachesEverybodyOnce) {
+  const http::Response refused = send();
+  EXPECT_EQ(refused.status, 503) << refused.body;
+  EXPECT_NE(refused.body.find("ServiceUnavailable"), std::string::npos) << refused.body;
+  EXPECT_TRUE(accepted.empty()) << "else it would be there twice";
+
+  submitter.reader->queue_list.erase(submitter.reader->queue_list.begin());  // seen by now
+  const http::Response again = send();
+  EXPECT_EQ(again.status, 200) << again.body;
+  EXPECT_EQ(std::multiset(accepted.begin(), accepted.end()),
+            (std::multiset<std::string>{"dead", "other"}));
+
+  EXPECT_EQ(send().body, again.body) << "a repetition";
+  EXPECT_EQ(accepted.size(), 2U);
+}
+
+TEST_F(SnsFifoPublish, InABatchTheEntryThatWasNotTakenHasFailed) {
+  const http::Response response =
+      ask_by_form(publish_batch,
+                  "TopicArn=arn%3Aaws%3Asns%3Aeu-central-1%3A000000000000%3At.fifo"
+                  "&PublishBatchRequestEntries.member.1.Id=a"
+                  "&PublishBatchRequestEntries.member.1.Message=m"
+                  "&PublishBatchRequestEntries.member.1.MessageGroupId=g"
+                  "&PublishBatchRequestEntries.member.1.MessageDeduplicationId=d",
+                  aws::Dialect::sns_query, "PublishBatch");
   EXPECT_EQ(response.status, 200) << response.body;
   EXPECT_NE(response.body.find("<Code>ServiceUnavailable</Code>"), std::string::npos)
       << response.body;

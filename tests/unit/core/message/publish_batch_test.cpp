@@ -149,6 +149,45 @@ TEST(PublishBatch, WithAMarkIsAcceptedOnceInItsWindow) {
   EXPECT_EQ(rig.counts().deduplicated, 2U);
 }
 
+TEST(PublishBatch, WithAMarkIsNotAcceptedInPartWhenAQueueIsGone) {
+  Rig rig;
+  rig.run(CreatePullQueue{tenant_one, "pulled", {}}, UpsertQueue{tenant_one, "pushed", 1, {}});
+  const auto for_queue = [](const char* name) {
+    Message message = queued(name);
+    message.url.clear();
+    message.host.clear();
+    message.pull.emplace();
+    return message;
+  };
+  const auto marked = [](std::vector<Message> messages) {
+    PublishBatch command = batch(std::move(messages));
+    command.items.insert(command.items.begin(),
+                         make_mark(tenant_one, {Seq{10}, 10}, "same", Millis{1000}));
+    return command;
+  };
+  struct Row {
+    Message misfit;
+    ErrorKind kind;
+  };
+  for (const Row& row :
+       {Row{for_queue("gone"), ErrorKind::not_found}, Row{for_queue("pushed"), ErrorKind::conflict},
+        Row{queued("pulled"), ErrorKind::conflict}}) {
+    SCOPED_TRACE(row.misfit.queue);
+    const Ran ran = rig.run(marked({for_queue("pulled"), row.misfit, message_to("http://a")}));
+    ASSERT_FALSE(ran.replies.at(0).has_value());
+    EXPECT_EQ(ran.replies.at(0).error().kind, row.kind);
+  }
+  EXPECT_TRUE(rig.reader.messages.empty());
+
+  EXPECT_EQ(
+      told(rig.run(marked({for_queue("pulled"), message_to("http://a")})).only<BatchPublished>()),
+      (std::vector<std::string>{"10", "1", "2"}))
+      << "sent again to what is there, it is no repetition";
+  EXPECT_EQ(told(rig.run(marked({for_queue("gone")})).only<BatchPublished>()),
+            std::vector<std::string>{"again 10"})
+      << "of a repetition nothing is looked at";
+}
+
 TEST(PublishBatch, OfNothingIsAnsweredWithNothing) {
   Rig rig;
 
