@@ -259,11 +259,13 @@ struct ResetFlowRate {
   TenantId tenant{};
   std::string key{};
 };
-/// Flow keys as they stand, with what waits and runs. With a key: that one, or not_found.
+/// Flow keys as they stand, with what waits and runs. With a key: that one, or not_found. Without:
+/// some of them, in order; the reply says where to go on.
 struct InspectFlowKeys {
   TenantId tenant{};
   std::optional<std::string> key{};
   std::string search{};  ///< part of the key; "" = all
+  std::string after{};   ///< those behind it; "" = from the first
 };
 
 struct SetFlowKeyPaused {
@@ -354,6 +356,7 @@ struct FlowKeyView {
 };
 struct FlowKeysInspected {
   std::vector<FlowKeyView> keys{};
+  std::string next{};  ///< there may be more after this one; "" = there is none
 };
 struct Canceled {
   bool running = false;  ///< an attempt is on the wire and may still land

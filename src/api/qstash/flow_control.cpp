@@ -2,6 +2,9 @@
 // percent-decoded: it may contain slashes. Counts are the core's own, so they are asked of it.
 #include <array>
 #include <limits>
+#include <memory>
+#include <string>
+#include <utility>
 
 #include "api/json.h"
 #include "api/parameters.h"
@@ -181,30 +184,53 @@ Made make_command(const Call& call, const Verb& verb, std::string_view raw_key) 
   return verb.make(call, std::move(*key));
 }
 
-void inspect(Call& call, core::InspectFlowKeys command, bool one) {
-  call.batcher.submit(std::move(command),
-                      [one, answer = std::move(call.answer)](const core::Reply& reply) mutable {
-                        if (!reply) {
-                          // Too many keys: they do not become fewer by asking again.
-                          answer(reply.error().kind == ErrorKind::limit_exceeded
-                                     ? error_response(413, reply.error().message)
-                                     : error_response(reply.error()));
-                          return;
-                        }
-                        const auto& keys = answer_of<core::FlowKeysInspected>(reply).keys;
-                        http::Response response;
-                        JsonWriter json(response.body);
-                        if (one) {
-                          write_flow_key(json, keys.at(0));
-                        } else {
-                          json.begin_array();
-                          for (const core::FlowKeyView& view : keys) {
-                            write_flow_key(json, view);
-                          }
-                          json.end_array();
-                        }
-                        answer(std::move(response));
-                      });
+/// The protocol has no cursor, and clients expect the whole list: one that is not whole is refused.
+constexpr std::size_t listed_max = 100'000;
+
+/// A list under way: the core is asked for a part of it at a time, so that nobody waits for all of
+/// it. Lives in the callback of the question that is out.
+struct Listing {
+  core::InspectFlowKeys question{};
+  Batcher& batcher;
+  Answer answer;
+  http::Response response{};
+  std::size_t listed = 0;
+};
+
+void ask(std::unique_ptr<Listing> listing);
+
+void on_part(std::unique_ptr<Listing> listing, const core::Reply& reply) {
+  if (!reply) {
+    listing->answer(error_response(reply.error()));
+    return;
+  }
+  const auto& part = answer_of<core::FlowKeysInspected>(reply);
+  if (part.keys.size() > listed_max - listing->listed) {
+    listing->answer(error_response(413, "there are more than " + std::to_string(listed_max) +
+                                            " such flow-control keys: search for fewer"));
+    return;
+  }
+  for (const core::FlowKeyView& view : part.keys) {
+    listing->response.body += listing->listed++ == 0 ? '[' : ',';
+    JsonWriter json(listing->response.body);
+    write_flow_key(json, view);
+  }
+  if (!part.next.empty()) {
+    listing->question.after = part.next;
+    ask(std::move(listing));
+    return;
+  }
+  listing->response.body += listing->listed == 0 ? "[]" : "]";
+  listing->answer(std::move(listing->response));
+}
+
+void ask(std::unique_ptr<Listing> listing) {
+  Batcher& batcher = listing->batcher;
+  core::InspectFlowKeys question = listing->question;
+  batcher.submit(std::move(question),
+                 [listing = std::move(listing)](const core::Reply& reply) mutable {
+                   on_part(std::move(listing), reply);
+                 });
 }
 
 }  // namespace
@@ -220,7 +246,7 @@ void list_flow_keys(const Services& /*services*/, Call& call) {
   }
   core::InspectFlowKeys command{.tenant = call.tenant->id};
   command.search = search->value_or("");
-  inspect(call, std::move(command), false);
+  ask(std::make_unique<Listing>(Listing{std::move(command), call.batcher, std::move(call.answer)}));
 }
 
 void get_flow_key(const Services& /*services*/, Call& call) {
@@ -231,7 +257,17 @@ void get_flow_key(const Services& /*services*/, Call& call) {
   }
   core::InspectFlowKeys command{.tenant = call.tenant->id};
   command.key = std::move(*key);
-  inspect(call, std::move(command), true);
+  call.batcher.submit(std::move(command),
+                      [answer = std::move(call.answer)](const core::Reply& reply) mutable {
+                        if (!reply) {
+                          answer(error_response(reply.error()));
+                          return;
+                        }
+                        http::Response response;
+                        JsonWriter json(response.body);
+                        write_flow_key(json, answer_of<core::FlowKeysInspected>(reply).keys.at(0));
+                        answer(std::move(response));
+                      });
 }
 
 void change_flow_key(const Services& /*services*/, Call& call) {

@@ -172,13 +172,35 @@ TEST_F(FlowControl, AnUnknownKeyIsNotFound) {
   EXPECT_EQ(call("GET", "/v2/flowControl/k").status, 404);
 }
 
-TEST_F(FlowControl, MoreKeysThanAreListedAreNoReasonToAskAgain) {
-  submitter.answer = [](core::Command&) -> core::Reply {
-    return fail(ErrorKind::limit_exceeded, "there are more than 10000 flow-control keys");
+TEST_F(FlowControl, AListIsAskedForInPartsAndAnsweredWhole) {
+  std::vector<std::string> asked;
+  submitter.answer = [&](core::Command& command) -> core::Reply {
+    const auto& question = std::get<core::InspectFlowKeys>(command);
+    asked.push_back(question.search + ":" + question.after);
+    core::FlowKeysInspected part;
+    part.keys.push_back({.flow = {.key = "k" + std::to_string(asked.size())}});
+    part.next = asked.size() < 3 ? part.keys[0].flow.key : "";
+    return part;
+  };
+  const http::Response response = call("GET", "/v2/flowControl?search=k");
+  EXPECT_EQ(response.status, 200);
+  EXPECT_EQ(asked, (std::vector<std::string>{"k:", "k:k1", "k:k2"}));
+  const auto all = boost::json::parse(response.body).as_array();
+  ASSERT_EQ(all.size(), 3U);
+  EXPECT_EQ(all[2].at("flowControlKey"), "k3");
+}
+
+TEST_F(FlowControl, AListThatIsTooLongIsRefusedAndNotCut) {
+  int asked = 0;
+  submitter.answer = [&](core::Command&) -> core::Reply {
+    core::FlowKeysInspected part;
+    part.keys.resize(60'000);
+    part.next = std::to_string(++asked);
+    return part;
   };
   const http::Response response = call("GET", "/v2/flowControl");
   EXPECT_EQ(response.status, 413);
-  EXPECT_EQ(error_of(response), "there are more than 10000 flow-control keys");
+  EXPECT_EQ(asked, 2);
 }
 
 TEST_F(FlowControl, TheParallelismOfTheServerIsShown) {
