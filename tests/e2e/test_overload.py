@@ -1,5 +1,6 @@
 """More publishes at once than can be served in time: some are refused, in the form that says when to come back; who asks for
 little is served as ever, and the counters know every one that was accepted."""
+import base64
 import json
 import selectors
 import socket
@@ -7,7 +8,7 @@ import threading
 import time
 import unittest
 
-from harness import DEV_TOKEN, Case, run_binary, wait_for
+from harness import DEV_TOKEN, Answer, Case, Receiver, run_binary, wait_for
 
 CONNECTIONS, AT_ONCE = 200, 5  # 1,000 requests are allowed on a connection
 PATIENCE = 120
@@ -109,6 +110,39 @@ class Overload(Case):
         def calm():
             return self.server.publish("http://127.0.0.1:9/after", b"x", **{"Upstash-Delay": "1h"}).status == 201
         wait_for(lambda: all(calm() for _ in range(20)), "publishes to be taken again")
+
+
+class LargeBodies(Case):
+    """What is under way is in memory: a body of 64 KiB or more takes the place of several."""
+    flags = ("--destination-parallelism", "8")
+
+    def test_a_receiver_that_hangs_holds_few_of_them(self):
+        go = threading.Event()
+        self.addCleanup(go.set)
+        path, url = self.hook(Answer(after=go))
+        bodies = {self.server.publish_id(url, body): body for body in (bytes([65 + i]) * 100_000 for i in range(10))}
+
+        def in_flight():
+            return self.server.metrics()["hikyaku_attempts_in_flight"]
+        wait_for(lambda: in_flight() == 4, "four attempts of two places each")
+        held = list(bodies)[-1]
+        holds = wait_for(lambda: self.server.job(held).get("holds"), "what holds the last one")
+        self.assertIn("destination_parallelism", [one["gate"] for one in holds])
+        with Receiver() as other:
+            self.server.publish_id(other.url(), b"small")
+            other.wait()
+        self.assertEqual(in_flight(), 4)
+        go.set()
+        got = self.receiver.wait(path, len(bodies))
+        self.assertEqual({one.message_id: one.body for one in got}, bodies)
+
+    def test_a_long_answer_is_called_back_with_whole(self):
+        answer = bytes(range(256)) * 1024
+        _, url = self.hook(Answer(body=answer))
+        with Receiver() as told:
+            self.server.publish_id(url, b"x", Upstash_Callback=told.url())
+            got = json.loads(told.wait()[0].body)
+        self.assertEqual(base64.b64decode(got["body"]), answer)
 
 
 if __name__ == "__main__":
