@@ -160,6 +160,13 @@ Config draw_config(Rng& rng) {
       config.pull_fifo |= 3U;
     }
     config.limits.move_tasks_kept = one_of(rng, std::array{1U, 2U, 3U, 10U});
+    config.pull_pauses = chance(rng, 400) ? between(rng, 10, 100) : 0;
+    // The first queue is for dead letters, and keeps nothing for long.
+    if (config.pull_halt == 0 && chance(rng, 500)) {
+      config.pull_brief = between(rng, 500, 950);
+      config.pull_queues = std::max(config.pull_queues, 2U);
+      config.pull_fifo &= ~3U;
+    }
   }
   config.marks = feature(800);
   config.clock_lean = chance(rng, 300) ? 100 : 0;

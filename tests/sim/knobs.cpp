@@ -68,6 +68,8 @@ constexpr std::array all_knobs{
     knob<&Config::pull_fifo>("pull_fifo"),
     knob<&Config::pull_redrive>("pull_redrive"),
     knob<&Config::pull_moves>("pull_moves"),
+    knob<&Config::pull_pauses>("pull_pauses"),
+    knob<&Config::pull_brief>("pull_brief"),
     knob<&Config::pull_attempts>("pull_attempts"),
     knob<&Config::pull_halt>("pull_halt"),
     knob<&Config::delayed>("delayed"),

@@ -20,6 +20,7 @@ std::string describe(const ModelMessage& message) {
 
 void Model::add_to_views(const ModelMessage& message) {
   const core::Message& content = *message.content;
+  note_end(message);
   if (core::is_final(message.status)) {
     if (message.callbacks_open > 0) {
       ++lanes_[core::lane_of(content)].under_way;
@@ -228,6 +229,7 @@ void Model::crashed(store::BatchSeq survivor) {
   given_.clear();
   again_.clear();
   holders_.clear();
+  idle_.clear();
   ++life_;
   while (!leases_.empty()) {
     update(leases_.begin()->second, [](ModelMessage& message) { message.leased = false; });

@@ -6,6 +6,7 @@
 /// Every change can be taken back: a crash rolls the model back to the batch that survived.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
@@ -174,6 +175,9 @@ class Model {
   void check_hand_outs(std::span<const core::Effect> effects, Millis late_max);
   /// Nobody waits for what is there. REQUIRES: the core says that it has nothing to do.
   void check_nobody_waits_in_vain(Moment time) const;
+  /// What is too old goes, whatever else is too old. REQUIRES: the core says that it has nothing to
+  /// do.
+  void check_nothing_outlives_its_retention(Moment time);
   /// No schedule is due. REQUIRES: the core says that it has nothing to do.
   void check_no_run_missed(Moment time) const;
   /// Tenants that could start something now, their own limits included but not the global one.
@@ -200,6 +204,8 @@ class Model {
   [[nodiscard]] Moment time() const { return time_; }
   [[nodiscard]] std::uint32_t epoch() const { return epoch_; }
   [[nodiscard]] bool lost(core::MessageId id) const;
+  /// It is there, and receivers pull from it.
+  [[nodiscard]] bool has_pull_queue(const Named& queue) const;
   /// Groups of the queue that wait for somebody to decide.
   [[nodiscard]] std::vector<std::string> stopped_groups(const Named& queue) const;
   /// Messages of the queue that are not final.
@@ -349,6 +355,10 @@ class Model {
   // model_pull_check.cpp
   void compare_lane_entries() const;
 
+  // model_retention.cpp
+  [[nodiscard]] Moment ends_at(const ModelMessage& message) const;
+  void note_end(const ModelMessage& message);
+
   // model_schedules.cpp
   Expected schedule(const Op& op);
   Expected delete_schedule(const Op& op);
@@ -407,6 +417,11 @@ class Model {
   std::map<core::Seq, core::ReceiverId> holders_;  ///< who was given it last
   std::uint64_t life_ = 1;                         ///< of the process
   Moment last_batch_{};                            ///< the time of the batch before
+  std::deque<Moment> idle_;  ///< some moments at which the core had nothing to do
+
+  // When to look whether something is gone. What has another end by then is noted again.
+  std::set<std::pair<Moment, core::Seq>> ends_;
+  std::set<std::pair<Moment, Named>> dedup_ends_;
 
   // Of the batch that is being judged.
   const Decoded* written_ = nullptr;

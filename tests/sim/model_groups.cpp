@@ -115,6 +115,7 @@ Expected Model::mark(const Op& op) {
   }
   save(dedups_, key);
   dedups_[key] = {first.message->id, time_ + first.dedup_window};
+  dedup_ends_.insert({time_ + first.dedup_window, key});
   changed_dedups_.insert(key);
   return {.kind = Expected::Kind::published, .id = first.message->id};
 }

@@ -206,6 +206,8 @@ void Model::end_moves() {
         stored->status == Status::running) {
       continue;
     }
+    require(!queues_.at({known->tenant, known->source}).paused, "pause",
+            name_of(*known) + " ended although its queue is paused");
     if (stored->status == Status::completed) {
       check_nothing_left(*known);
     } else {

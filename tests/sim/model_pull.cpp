@@ -2,10 +2,13 @@
 // promised, never early, never after the end, and counted.
 #include <algorithm>
 
+#include "base/sometimes.h"
 #include "core/pull/delayed.h"
 #include "sim/model.h"
 #include "sim/model_update.h"
 #include "sim/trace.h"
+
+HK_SOMETIMES_DECLARE(too_old_for_its_dead_letter_queue)
 
 namespace hk::sim {
 
@@ -22,6 +25,11 @@ ModelQueue* Model::find_pull_queue(const Named& key) {
   const auto found = queues_.find(key);
   return found == queues_.end() || found->second.deleted || !found->second.pull ? nullptr
                                                                                 : &found->second;
+}
+
+bool Model::has_pull_queue(const Named& queue) const {
+  const auto found = queues_.find(queue);
+  return found != queues_.end() && !found->second.deleted && found->second.pull.has_value();
 }
 
 // ---- the queue ----
@@ -376,6 +384,7 @@ void Model::check_may_go(core::TenantId tenant, core::Seq seq) {
   require(!swept(content), "purge", describe(message) + " was received after the purge");
   const ModelQueue* const queue = find_pull_queue({tenant, content.queue});
   require(queue != nullptr, "purge", describe(message) + " was received from a deleted queue");
+  require(!queue->paused, "pause", describe(message) + " left its queue, which is paused");
   require(may_be_visible(message, *queue),
           message.started ? "one receiver at a time" : "I7 never early",
           describe(message) + " was received before it was visible");
@@ -463,6 +472,9 @@ void Model::give_up(core::Seq from, const std::shared_ptr<const core::Message>& 
   }
   if (part.fifo) {
     part.sent_at = time_;
+  }
+  if (part.sent_at + find_pull_queue({want.tenant, want.queue})->pull->retention <= time_) {
+    HK_SOMETIMES(too_old_for_its_dead_letter_queue);
   }
   finish(from, core::Status::failed);
   take_in(got, std::move(want));

@@ -1,8 +1,12 @@
 // What must hold of leases as they are written, and of what receivers are told.
 #include <algorithm>
 
+#include "base/sometimes.h"
 #include "sim/model.h"
 #include "sim/trace.h"
+
+HK_SOMETIMES_DECLARE(paused_queue_holds_back_what_is_new)
+HK_SOMETIMES_DECLARE(paused_queue_holds_back_what_was_received)
 
 namespace hk::sim {
 
@@ -113,6 +117,7 @@ void Model::check_nobody_waits_in_vain(Moment time) const {
     if (line.empty() || queues_.at(queue).sweeping) {
       continue;
     }
+    const bool paused = queues_.at(queue).paused;
     for (auto lane = pull_lanes_.lower_bound({queue.first, queue.second, {}, {}, {}});
          lane != pull_lanes_.end() && lane->first.tenant == queue.first &&
          lane->first.queue == queue.second;
@@ -120,7 +125,12 @@ void Model::check_nobody_waits_in_vain(Moment time) const {
       const core::Seq next =
           lane->first.ordered() ? *lane->second.all.begin() : lane->second.by_due.begin()->second;
       const ModelMessage& message = messages_.at(next);
-      require(message.due > time || stops(message), "I14 nothing stranded",
+      if (paused && message.due <= time && message.started) {
+        HK_SOMETIMES(paused_queue_holds_back_what_was_received);
+      } else if (paused && message.due <= time) {
+        HK_SOMETIMES(paused_queue_holds_back_what_is_new);
+      }
+      require(message.due > time || stops(message) || paused, "I14 nothing stranded",
               describe(message) + " is visible, and a receiver waits");
     }
   }

@@ -132,6 +132,7 @@ Expected Model::publish(const Op& op, core::Message message) {
   if (!message.dedup_id.empty()) {
     save(dedups_, dedup);
     dedups_[dedup] = {id, time_ + op.dedup_window};
+    dedup_ends_.insert({time_ + op.dedup_window, dedup});
     changed_dedups_.insert(dedup);
   }
   return {.kind = Expected::Kind::published, .id = id};
@@ -361,6 +362,7 @@ Expected Model::queue(const Op& op) {
   if (op.parallelism.value_or(queue.parallelism) != queue.parallelism ||
       op.paused.value_or(queue.paused) != queue.paused) {
     changed_queues_.insert(key);
+    queue.changed_at = time_;
   }
   queue.parallelism = op.parallelism.value_or(queue.parallelism);
   queue.paused = op.paused.value_or(queue.paused);

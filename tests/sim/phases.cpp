@@ -125,6 +125,7 @@ void Simulation::settle_everything() {
               .paused = false});
     }
   }
+  resume_everything();
   drain_everything();
   run_until(begin + settled_within, [this] {
     return model_.pending() == 0 && model_.schedules().empty() && unsynced_.empty();
@@ -134,7 +135,7 @@ void Simulation::settle_everything() {
       std::to_string(model_.pending()) + " messages are not settled after a week, first " + [this] {
         for (const auto& [seq, message] : model_.messages()) {
           if (!core::is_final(message.status)) {
-            return name_of(seq);
+            return describe(message);
           }
         }
         return std::string("none");

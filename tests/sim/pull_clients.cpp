@@ -35,6 +35,17 @@ core::PullSettings Simulation::draw_pull_settings(std::uint32_t number) {
     settings.dead_letters_to = pull_name(target);
     settings.receives_max = static_cast<std::uint32_t>(1 + rng_.below(3));
   }
+  if (!settings.fifo && chance(config_.pull_brief)) {
+    // A message counts from its first sending: after a lease or two it is too old for that queue.
+    if (number == 0) {
+      settings.retention =
+          Millis{1} + up_to(std::min(config_.pull_visibility_max, config_.pull_retention_max) / 4);
+    } else {
+      settings.retention = config_.pull_retention_max;
+      settings.dead_letters_to = pull_name(0);
+      settings.receives_max = 1;
+    }
+  }
   if (settings.fifo && chance(config_.pull_halt)) {
     settings.halt = true;
     if (chance(500)) {
@@ -48,6 +59,10 @@ core::PullSettings Simulation::draw_pull_settings(std::uint32_t number) {
 void Simulation::pull_acts() {
   if (chance(config_.pull_moves)) {
     move_acts();
+    return;
+  }
+  if (chance(config_.pull_pauses)) {
+    pause_acts();
     return;
   }
   if (chance(config_.pull_halt / 8)) {
@@ -73,7 +88,9 @@ void Simulation::pull_acts() {
     return;
   }
   if (drawn < 86) {
-    ask(key);
+    // What nobody asks for goes by itself when it is too old.
+    const bool asks_elsewhere = number == 0 && chance(config_.pull_brief);
+    ask(asks_elsewhere ? Named{key.first, pull_name(1)} : key);
     return;
   }
   if (drawn < 90 && !old_receipts_.empty()) {
@@ -230,8 +247,11 @@ void Simulation::hand_over(const core::HandOut& out, const Pending& of) {
   check_left(of.batch, "what a receiver gets");
   const auto found = receivers_.find(out.receiver);
   require(found != receivers_.end(), "receivers", "one was answered twice");
-  const Receiver receiver = found->second;
+  Receiver receiver = found->second;
   receivers_.erase(found);
+  if (faults_ && chance(40)) {
+    receiver.hung_up = true;  // as is found out by writing the answer
+  }
   Op all{.tenant = receiver.queue.first, .name = receiver.queue.second};
   for (const core::HandOut::One& one : out.messages) {
     const core::MessageId id = one.message->id;
@@ -275,7 +295,12 @@ void Simulation::hand_over(const core::HandOut& out, const Pending& of) {
   }
   if (!all.receipts.empty()) {
     outcome_.deliveries += all.receipts.size();
-    heap_.after(up_to(Millis{20}), [this, all = std::move(all)] { submit(all); });
+    Millis wait = up_to(Millis{20});
+    if (receiver.hung_up && chance(200)) {
+      // A busy adapter gives back what another receiver may have by then.
+      wait += up_to((out.messages.front().visible_at - of.time) * 2);
+    }
+    heap_.after(wait, [this, all = std::move(all)] { submit(all); });
   }
   if (receiver.drains && !out.queue_gone) {
     heap_.after(Millis{25}, [this, queue = receiver.queue] { drain(queue); });

@@ -1,5 +1,5 @@
-// Those who look after queues that are pulled from: they send dead letters back to work, and decide
-// what becomes of a message at which its group has stopped.
+// Those who look after queues that are pulled from: they send dead letters back to work, pause a
+// queue for a while, and decide what becomes of a message at which its group has stopped.
 #include "sim/simulation.h"
 
 namespace hk::sim {
@@ -33,6 +33,42 @@ void Simulation::move_acts() {
     }
   }
   submit(std::move(op));
+}
+
+/// One that is not there would be made by a pause, and of the other kind.
+void Simulation::pause_acts() {
+  const auto number = static_cast<std::uint32_t>(rng_.below(config_.pull_queues));
+  const core::TenantId tenant{static_cast<std::uint32_t>(1 + rng_.below(config_.tenants))};
+  const Named key{tenant, pull_name(number)};
+  if (!model_.has_pull_queue(key)) {
+    return;
+  }
+  Op op{.kind = Op::Kind::queue, .tenant = key.first, .name = key.second, .paused = chance(800)};
+  if (chance(100)) {
+    op.parallelism = static_cast<std::uint32_t>(1 + rng_.below(4));  // means nothing to it
+  }
+  // Long enough for leases to run out, and seldom so long that nothing else is done with it.
+  const Millis until = up_to(config_.pull_visibility_max + config_.gap * 20);
+  if (*op.paused) {
+    heap_.after(until, [this, key] { resume(key); });
+  }
+  submit(std::move(op));
+}
+
+/// Of either kind: it may have been deleted before the pause came.
+void Simulation::resume(const Named& queue) {
+  const auto found = model_.queues().find(queue);
+  if (found != model_.queues().end() && !found->second.deleted && found->second.paused) {
+    submit({.kind = Op::Kind::queue, .tenant = queue.first, .name = queue.second, .paused = false});
+  }
+}
+
+void Simulation::resume_everything() {
+  for (std::uint32_t tenant = 1; tenant <= config_.tenants; ++tenant) {
+    for (std::uint32_t i = 0; i < config_.pull_queues; ++i) {
+      resume({core::TenantId{tenant}, pull_name(i)});
+    }
+  }
 }
 
 void Simulation::halt_acts() {

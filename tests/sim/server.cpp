@@ -117,6 +117,7 @@ void Simulation::run_batch() {
     model_.check_nothing_stranded(time);
     model_.check_no_run_missed(time);
     model_.check_nobody_waits_in_vain(time);
+    model_.check_nothing_outlives_its_retention(time);
   }
 
   if (!writes.empty() && dies_at(Point::batch_written)) {

@@ -173,6 +173,9 @@ class Simulation {
 
   // pull_operators.cpp
   void move_acts();
+  void pause_acts();
+  void resume(const Named& queue);
+  void resume_everything();
   void halt_acts();
   void resolve_all(const Named& queue);
 

@@ -20,6 +20,7 @@ HK_SOMETIMES_DECLARE(move_task_forgotten)
 HK_SOMETIMES_DECLARE(move_task_waits_for_its_rate)
 HK_SOMETIMES_DECLARE(move_task_waits_for_a_refill)
 HK_SOMETIMES_DECLARE(move_task_waits_for_a_purge)
+HK_SOMETIMES_DECLARE(move_task_waits_for_a_resume)
 HK_SOMETIMES_DECLARE(move_task_looks_again)
 HK_SOMETIMES_DECLARE(move_task_goes_on_after_restart)
 
@@ -119,6 +120,7 @@ void Machine::move_some(MoveTask& task, MoveRun& run, std::size_t budget) {
     return;  // until then nothing goes out, also of what came after the purge
   }
   if (is_paused({task.tenant, task.source})) {
+    HK_SOMETIMES(move_task_waits_for_a_resume);
     return;
   }
   const Moment now = batch_.now();
