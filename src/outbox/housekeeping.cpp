@@ -10,7 +10,6 @@ constexpr Millis counts_every{5'000};
 constexpr Millis counts_again{60'000};  ///< after a failure: a gauge is not worth more
 constexpr Millis clean_every{30'000};
 constexpr Millis clean_more{100};
-constexpr Millis quick{1'000};
 
 }  // namespace
 
@@ -58,21 +57,18 @@ DatabaseResult<void> Housekeeping::count(Store& store, Clock::time_point now) {
 DatabaseResult<void> Housekeeping::clean(Store& store, Clock::time_point now) {
   next_clean_ = now + clean_every;
   const auto begin = Clock::now();
-  const auto cleaned = store.clean_up(rows_);
+  const auto cleaned = store.clean_up(rows_.now());
   if (!cleaned) {
-    // Too slow: what references the rows (a cascade, a trigger) may cost much for each of them.
     if (cleaned.error().sqlstate == "57014" || !store.connected()) {
-      rows_ = std::max<std::size_t>(rows_ / 2, 1);
+      rows_.failed();
     }
     return failed(store, Chore::deleting, cleaned.error());
   }
   log_.housekeeping_works(Chore::deleting);
-  if (*cleaned == rows_) {
+  if (*cleaned == rows_.now()) {
     // As long as there is much to delete it goes on, with room for other work in between.
     next_clean_ = now + clean_more;
-    if (Clock::now() - begin < quick) {
-      rows_ = std::min(rows_ * 2, rows_max);
-    }
+    rows_.took(Clock::now() - begin);
   }
   return {};
 }

@@ -9,6 +9,7 @@
 #include "base/time.h"
 #include "outbox/relay_log.h"
 #include "outbox/relay_metrics.h"
+#include "outbox/rows_at_once.h"
 #include "outbox/settings.h"
 #include "outbox/store.h"
 
@@ -26,7 +27,7 @@ class Housekeeping {
   DatabaseResult<void> run(Store& store, Clock::time_point now, bool stopping);
   [[nodiscard]] Clock::time_point next(bool stopping) const;
 
-  [[nodiscard]] std::size_t rows() const { return rows_; }  ///< deleted at once, at most
+  [[nodiscard]] std::size_t rows() const { return rows_.now(); }  ///< deleted at once, at most
 
  private:
   static constexpr std::size_t rows_max = 5'000;
@@ -38,7 +39,7 @@ class Housekeeping {
   const Settings& settings_;
   RelayMetrics& metrics_;
   RelayLog& log_;
-  std::size_t rows_ = rows_max;
+  RowsAtOnce rows_{rows_max};
   Clock::time_point next_counts_{};
   Clock::time_point next_clean_{};
 };

@@ -14,12 +14,12 @@
 #include <vector>
 
 #include "observe/trace.h"
-#include "outbox/claim_size.h"
 #include "outbox/housekeeping.h"
 #include "outbox/relay_database.h"
 #include "outbox/relay_leases.h"
 #include "outbox/relay_log.h"
 #include "outbox/relay_source.h"
+#include "outbox/rows_at_once.h"
 #include "outbox/send/make_sender.h"
 #include "outbox/sending.h"
 #include "outbox/source/make_source.h"
@@ -112,7 +112,7 @@ class RunningRelay final : public Relay {
   RelayDatabase database_;
   RelayLeases leases_;
   Housekeeping housekeeping_;
-  ClaimSize claim_size_;
+  RowsAtOnce claim_size_;
   SendingRows sending_;  ///< claimed and not yet written: also those in finished_ and locked_
   std::vector<Finished> finished_;
   std::vector<Finished> writing_;  ///< the first of finished_, whose writing has begun

@@ -1,4 +1,4 @@
-#include "outbox/claim_size.h"
+#include "outbox/rows_at_once.h"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST(ClaimSizeTest, HalfAsManyAfterEachThatFailedDownToOne) {
-  ClaimSize size(32);
+TEST(RowsAtOnceTest, HalfAsManyAfterEachThatFailedDownToOne) {
+  RowsAtOnce size(32);
   EXPECT_EQ(size.now(), 32U);
   size.failed();
   EXPECT_EQ(size.now(), 16U);
@@ -18,8 +18,8 @@ TEST(ClaimSizeTest, HalfAsManyAfterEachThatFailedDownToOne) {
   EXPECT_EQ(size.now(), 1U);
 }
 
-TEST(ClaimSizeTest, MoreAgainWhenTheyAreQuickUpToTheBatch) {
-  ClaimSize size(24);
+TEST(RowsAtOnceTest, MoreAgainWhenTheyAreQuickUpToTheBatch) {
+  RowsAtOnce size(24);
   size.failed();
   size.failed();
   size.took(2s);
@@ -32,8 +32,8 @@ TEST(ClaimSizeTest, MoreAgainWhenTheyAreQuickUpToTheBatch) {
   EXPECT_EQ(size.now(), 24U);
 }
 
-TEST(ClaimSizeTest, FewerAfterASlowOne) {
-  ClaimSize size(32);
+TEST(RowsAtOnceTest, FewerAfterASlowOne) {
+  RowsAtOnce size(32);
   size.took(6s);
   EXPECT_EQ(size.now(), 16U);
 }

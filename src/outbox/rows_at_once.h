@@ -1,6 +1,7 @@
-/// How many rows a claim asks for. Over a slow link a batch of large payloads takes longer than a
-/// claim may, is rolled back and would be claimed again for ever: so fewer after one that took too
-/// long, down to one, and more again when they are quick. Pure.
+/// How many rows a statement asks for. A batch that takes longer than it may is rolled back, and
+/// would be tried again for ever: large payloads over a slow link, deletes with a costly cascade or
+/// trigger. So fewer after one that took too long, down to one, and more again when they are quick.
+/// Pure.
 #pragma once
 
 #include <algorithm>
@@ -11,9 +12,9 @@
 
 namespace hk::outbox {
 
-class ClaimSize {
+class RowsAtOnce {
  public:
-  explicit ClaimSize(std::size_t most) : most_(most), now_(most) {}
+  explicit RowsAtOnce(std::size_t most) : most_(most), now_(most) {}
 
   [[nodiscard]] std::size_t now() const { return now_; }
   void failed() { now_ = std::max<std::size_t>(now_ / 2, 1); }
