@@ -4,6 +4,7 @@
 
 #include "cli/admin_file.h"
 #include "cli/exit_code.h"
+#include "cli/process.h"
 
 namespace hk::cli {
 
@@ -11,10 +12,10 @@ std::optional<Answer> ask_admin(const AdminArguments& arguments, const std::stri
                                 const std::string& path, std::string body, int& code) {
   const auto admin = read_admin_file(arguments.data);
   if (!admin) {
-    fmt::print(stderr,
-               "hikyaku: no server runs on {}: name the data directory of a running one with "
-               "--data\n",
-               arguments.data);
+    tell(
+        fmt::format("hikyaku: no server runs on {}: name the data directory of a running one with "
+                    "--data",
+                    arguments.data));
     code = exit_unavailable;
     return std::nullopt;
   }

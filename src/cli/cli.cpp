@@ -226,7 +226,7 @@ void add_dlq(CLI::App& app, Arguments& arguments) {
   };
   const auto chosen = [&arguments] {
     if (arguments.ids.empty() && !arguments.all) {
-      fmt::print(stderr, "hikyaku: name the dead letters by id, or say --all\n");
+      tell("hikyaku: name the dead letters by id, or say --all");
       arguments.code = exit_usage;
       return false;
     }
@@ -380,7 +380,7 @@ void add_listen(CLI::App& app, Arguments& arguments) {
     const int port =
         colon == std::string::npos ? 0 : std::atoi(arguments.listen_on.c_str() + colon + 1);
     if (port <= 0 || port > 65535) {
-      fmt::print(stderr, "hikyaku: --listen wants address:port, such as 127.0.0.1:9000\n");
+      tell("hikyaku: --listen wants address:port, such as 127.0.0.1:9000");
       arguments.code = exit_usage;
       return;
     }

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "cli/exit_code.h"
+#include "cli/process.h"
 #include "cli/remote.h"
 #include "cli/remote_call.h"
 
@@ -60,7 +61,7 @@ int retry_halted(const Connection& connection, const std::string& queue, const s
     if (body_file != "-") {
       file.open(body_file, std::ios::binary);
       if (!file) {
-        fmt::print(stderr, "hikyaku: {} cannot be read\n", body_file);
+        tell(fmt::format("hikyaku: {} cannot be read", body_file));
         return exit_usage;
       }
     }

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "cli/exit_code.h"
+#include "cli/process.h"
 
 namespace hk::cli {
 
@@ -22,7 +23,7 @@ std::optional<std::string> path_of(const AdminArguments& arguments, const std::s
       return "/api/v1/tenants/" + text_of(one, "id") + "/access-keys";
     }
   }
-  fmt::print(stderr, "hikyaku: no tenant is named {}; `hikyaku tenants list` shows them\n", tenant);
+  tell(fmt::format("hikyaku: no tenant is named {}; `hikyaku tenants list` shows them", tenant));
   code = exit_failed;
   return std::nullopt;
 }
@@ -49,7 +50,7 @@ int create_access_key(const AdminArguments& arguments, const std::string& tenant
   for (const char* name : {"access_key_id", "secret_access_key"}) {
     fmt::print("{}={}\n", name, text_of(answer->value, name));
   }
-  fmt::print(stderr, "The secret is not shown again: keep it now.\n");
+  tell("The secret is not shown again: keep it now.");
   return exit_ok;
 }
 

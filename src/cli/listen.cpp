@@ -59,11 +59,10 @@ int listen(const ListenArguments& arguments) {
         respond({.status = arguments.status, .body = arguments.body, .content_type = "text/plain"});
       });
   if (!started) {
-    fmt::print(stderr, "hikyaku: {}\n", started.error().message);
-    return exit_code_of(started.error().kind);
+    return refuse(started.error());
   }
-  fmt::print(stderr, "Receiving on http://{}:{} and answering {}. Stop with Ctrl-C.\n",
-             arguments.address, server->port(), arguments.status);
+  tell(fmt::format("Receiving on http://{}:{} and answering {}. Stop with Ctrl-C.",
+                   arguments.address, server->port(), arguments.status));
   int signal = 0;
   sigwait(&signals, &signal);
   server->stop(std::chrono::milliseconds(500));

@@ -20,7 +20,7 @@ namespace json = boost::json;
 namespace {
 
 int report(const Error& error) {
-  fmt::print(stderr, "hikyaku: {}\n", error.message);
+  tell(fmt::format("hikyaku: {}", error.message));
   return exit_code_of_disk(error.kind);
 }
 
@@ -103,7 +103,7 @@ int backup(const std::string& data, const std::string& to, const std::string& ur
       return finish(as_json, done, text);
     }
     if (answer) {
-      fmt::print(stderr, "hikyaku: the server refused the backup: {}\n", answer->body);
+      tell(fmt::format("hikyaku: the server refused the backup: {}", answer->body));
       return exit_failed;
     }
     if (answer.error().kind != ErrorKind::unavailable) {
@@ -115,10 +115,10 @@ int backup(const std::string& data, const std::string& to, const std::string& ur
   auto store = open_existing(data);
   if (!store) {
     if (!unreachable.empty()) {
-      fmt::print(stderr,
-                 "hikyaku: {}\nA server with TLS is reached by the name in its certificate: --url "
-                 "https://NAME:PORT, and --ca-file if the system does not trust it.\n",
-                 unreachable);
+      tell(fmt::format(
+          "hikyaku: {}\nA server with TLS is reached by the name in its certificate: --url "
+          "https://NAME:PORT, and --ca-file if the system does not trust it.",
+          unreachable));
     }
     return report(store.error());
   }

@@ -233,7 +233,7 @@ int outbox_list(const outbox::Settings& settings, const outbox::ListQuery& query
       }
     }
     if (rows->size() == query.limit && !json) {
-      fmt::print(stderr, "There may be more: --after {}\n", rows->back().id);
+      tell(fmt::format("There may be more: --after {}", rows->back().id));
     }
     return exit_ok;
   });
@@ -246,7 +246,7 @@ int outbox_show(const outbox::Settings& settings, const std::string& row, bool p
   if (!is_key) {
     const auto [end, error] = std::from_chars(row.data(), row.data() + row.size(), id);
     if (error != std::errc{} || end != row.data() + row.size()) {
-      fmt::print(stderr, "hikyaku: a row is named by its id, or by key:<idempotency key>\n");
+      tell("hikyaku: a row is named by its id, or by key:<idempotency key>");
       return exit_usage;
     }
   }
@@ -257,7 +257,7 @@ int outbox_show(const outbox::Settings& settings, const std::string& row, bool p
       return refuse(found.error().error);
     }
     if (!*found) {
-      fmt::print(stderr, "hikyaku: there is no such row: {}\n", printable(row));
+      tell(fmt::format("hikyaku: there is no such row: {}", printable(row)));
       return exit_failed;
     }
     const outbox::Detail& detail = **found;
@@ -289,8 +289,8 @@ int outbox_show(const outbox::Settings& settings, const std::string& row, bool p
 int outbox_change(const outbox::Settings& settings, RowChange change,
                   const outbox::Selection& selection, const std::string& message, bool json) {
   if (selection.ids.empty() && !selection.all) {
-    fmt::print(stderr, "hikyaku: name the rows by id{}\n",
-               change == RowChange::abort ? "" : ", or say --all");
+    tell(fmt::format("hikyaku: name the rows by id{}",
+                     change == RowChange::abort ? "" : ", or say --all"));
     return exit_usage;
   }
   return with_operator(settings, [&](outbox::Operator& person) -> int {
@@ -319,7 +319,7 @@ int outbox_change(const outbox::Settings& settings, RowChange change,
                                                         : "aborted";
       fmt::print("{} {} {}\n", changed->count, changed->count == 1 ? "row" : "rows", word);
       for (const outbox::Refusal& one : changed->refused) {
-        fmt::print(stderr, "{}: {}\n", one.id, one.why);
+        tell(fmt::format("{}: {}", one.id, one.why));
       }
     }
     return changed->refused.empty() ? exit_ok : exit_failed;

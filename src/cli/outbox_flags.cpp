@@ -76,7 +76,7 @@ void on_call(CLI::App& command, const std::shared_ptr<OutboxArguments>& argument
   command.callback([arguments, &code, action = std::move(action)] {
     const auto settings = settings_of(*arguments);
     if (!settings) {
-      fmt::print(stderr, "hikyaku: {}\n", settings.error().message);
+      tell(fmt::format("hikyaku: {}", settings.error().message));
       code = exit_usage;
       return;
     }
@@ -211,7 +211,7 @@ void add_outbox(CLI::App& app, int& code) {
     }
     const auto settings = settings_of(*arguments);
     if (!settings) {
-      fmt::print(stderr, "hikyaku: {}\n", settings.error().message);
+      tell(fmt::format("hikyaku: {}", settings.error().message));
       code = exit_usage;
       return;
     }

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "cli/exit_code.h"
+#include "cli/process.h"
 #include "cli/remote.h"
 #include "cli/remote_call.h"
 
@@ -64,7 +65,7 @@ int retry_these(const Connection& connection, const std::vector<std::string>& id
   }
   const std::size_t done = show(connection, *answer);
   if (!connection.json) {
-    fmt::print(stderr, "retried {}\n", done);
+    tell(fmt::format("retried {}", done));
   }
   return exit_ok;
 }
@@ -107,7 +108,7 @@ int retry_dead_letters(const Connection& connection, const RetryArguments& argum
     } while (!cursor.empty());
   }
   if (!connection.json) {
-    fmt::print(stderr, "retried {}\n", done);
+    tell(fmt::format("retried {}", done));
   }
   return code;
 }

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "cli/exit_code.h"
+#include "cli/process.h"
 #include "cli/remote_call.h"
 
 namespace hk::cli {
@@ -65,7 +66,7 @@ int publish(const Connection& connection, const PublishArguments& arguments) {
   for (const std::string& header : arguments.headers) {
     const std::size_t colon = header.find(':');
     if (colon == std::string::npos || colon == 0) {
-      fmt::print(stderr, "hikyaku: --header wants 'Name: value', not '{}'\n", header);
+      tell(fmt::format("hikyaku: --header wants 'Name: value', not '{}'", header));
       return exit_usage;
     }
     const std::size_t start = header.find_first_not_of(' ', colon + 1);

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "cli/exit_code.h"
+#include "cli/process.h"
 
 namespace hk::cli {
 
@@ -19,10 +20,9 @@ std::optional<Answer> call(const Connection& connection, const std::string& meth
   request.fields.push_back({"Authorization", "Bearer " + std::string(connection.token.reveal())});
   const auto response = http::fetch(request);
   if (!response) {
-    fmt::print(stderr, "hikyaku: {}\n", response.error().message);
+    tell(fmt::format("hikyaku: {}", response.error().message));
     if (response.error().kind == ErrorKind::unavailable) {
-      fmt::print(stderr, "Is the server running at {}? Set --url or HIKYAKU_URL.\n",
-                 connection.url);
+      tell(fmt::format("Is the server running at {}? Set --url or HIKYAKU_URL.", connection.url));
     }
     code = exit_code_of(response.error().kind);
     return std::nullopt;
@@ -46,9 +46,9 @@ std::optional<Answer> call(const Connection& connection, const std::string& meth
       }
     }
   }
-  fmt::print(stderr, "hikyaku: {} ({})\n", why, answer.status);
+  tell(fmt::format("hikyaku: {} ({})", why, answer.status));
   if (answer.status == 401) {
-    fmt::print(stderr, "Give the tenant's token with --token or HIKYAKU_TOKEN (or --dev).\n");
+    tell("Give the tenant's token with --token or HIKYAKU_TOKEN (or --dev).");
   }
   code = exit_failed;
   return std::nullopt;

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "cli/exit_code.h"
+#include "cli/process.h"
 #include "cli/remote_call.h"
 
 namespace hk::cli {
@@ -25,7 +26,7 @@ int show(const AdminArguments& arguments, const std::optional<Answer>& answer, i
       fmt::print("{:<22} {}\n", name, text);
     }
   }
-  fmt::print(stderr, "The token is not shown again: keep it now.\n");
+  tell("The token is not shown again: keep it now.");
   return exit_ok;
 }
 
