@@ -6,6 +6,7 @@
 #include "api/json.h"
 #include "api/json_input.h"
 #include "api/reply.h"
+#include "api/submit.h"
 
 namespace hk::api::jobs {
 
@@ -52,28 +53,23 @@ Result<ResolveHalted> read_resolve(const std::string& text) {
 
 void list_halted(const Services& /*services*/, Call& call) {
   core::ListHalted question{call.tenant->id, call.param, listed_max};
-  call.batcher.submit(std::move(question),
-                      [answer = std::move(call.answer)](const core::Reply& reply) mutable {
-                        if (!reply) {
-                          answer(problem(reply.error()));
-                          return;
-                        }
-                        http::Response response;
-                        JsonWriter json(response.body);
-                        json.begin_object();
-                        json.key("halted");
-                        json.begin_array();
-                        for (const auto& one : answer_of<core::HaltedListed>(reply).messages) {
-                          json.begin_object();
-                          json.field("group", one.group);
-                          json.field("message_id", core::to_text(one.id));
-                          json.field("receives", one.receives);
-                          json.end_object();
-                        }
-                        json.end_array();
-                        json.end_object();
-                        answer(std::move(response));
-                      });
+  submit_then(call, std::move(question), problem, [](const core::Reply& reply) {
+    http::Response response;
+    JsonWriter json(response.body);
+    json.begin_object();
+    json.key("halted");
+    json.begin_array();
+    for (const auto& one : answer_of<core::HaltedListed>(reply).messages) {
+      json.begin_object();
+      json.field("group", one.group);
+      json.field("message_id", core::to_text(one.id));
+      json.field("receives", one.receives);
+      json.end_object();
+    }
+    json.end_array();
+    json.end_object();
+    return response;
+  });
 }
 
 void resolve_halted(const Services& /*services*/, Call& call) {
@@ -84,16 +80,11 @@ void resolve_halted(const Services& /*services*/, Call& call) {
   }
   command->tenant = call.tenant->id;
   command->queue = call.param;
-  call.batcher.submit(std::move(*command),
-                      [answer = std::move(call.answer)](const core::Reply& reply) mutable {
-                        if (!reply) {
-                          answer(problem(reply.error()));
-                          return;
-                        }
-                        http::Response response;
-                        response.body = "{}";
-                        answer(std::move(response));
-                      });
+  submit_then(call, std::move(*command), problem, [](const core::Reply& /*reply*/) {
+    http::Response response;
+    response.body = "{}";
+    return response;
+  });
 }
 
 }  // namespace hk::api::jobs

@@ -8,6 +8,7 @@
 #include "api/qstash/handlers.h"
 #include "api/qstash/view.h"
 #include "api/reply.h"
+#include "api/submit.h"
 
 namespace hk::api::qstash {
 
@@ -90,10 +91,7 @@ void command_one(Call& call, Make make, http::Response (*done)(const core::Reply
     call.answer(error_response(404, "dead letter " + call.param + " not found"));
     return;
   }
-  call.batcher.submit(make(*key),
-                      [done, answer = std::move(call.answer)](core::Reply reply) mutable {
-                        answer(reply ? done(reply) : error_response(reply.error()));
-                      });
+  submit_then(call, make(*key), error_response, done);
 }
 
 /// The same about every entry that the query selects.

@@ -12,6 +12,7 @@
 #include "api/qstash/handlers.h"
 #include "api/qstash/submit.h"
 #include "api/reply.h"
+#include "api/submit.h"
 #include "api/text.h"
 
 namespace hk::api::qstash {
@@ -257,17 +258,12 @@ void get_flow_key(const Services& /*services*/, Call& call) {
   }
   core::InspectFlowKeys command{.tenant = call.tenant->id};
   command.key = std::move(*key);
-  call.batcher.submit(std::move(command),
-                      [answer = std::move(call.answer)](const core::Reply& reply) mutable {
-                        if (!reply) {
-                          answer(error_response(reply.error()));
-                          return;
-                        }
-                        http::Response response;
-                        JsonWriter json(response.body);
-                        write_flow_key(json, answer_of<core::FlowKeysInspected>(reply).keys.at(0));
-                        answer(std::move(response));
-                      });
+  submit_then(call, std::move(command), error_response, [](const core::Reply& reply) {
+    http::Response response;
+    JsonWriter json(response.body);
+    write_flow_key(json, answer_of<core::FlowKeysInspected>(reply).keys.at(0));
+    return response;
+  });
 }
 
 void change_flow_key(const Services& /*services*/, Call& call) {

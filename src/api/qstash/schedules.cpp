@@ -11,6 +11,7 @@
 #include "api/qstash/schedule_view.h"
 #include "api/qstash/submit.h"
 #include "api/reply.h"
+#include "api/submit.h"
 #include "api/text.h"
 #include "core/schedule/cron.h"
 #include "observe/metrics.h"
@@ -87,19 +88,14 @@ void submit_schedule(const Services& services, Call& call, core::Publish command
   upsert.schedule.prototype = std::move(*command.message);
   upsert.schedule.delay = command.delay;
   upsert.schedule.flow = std::move(command.flow);
-  call.batcher.submit(std::move(upsert),
-                      [answer = std::move(call.answer)](const core::Reply& reply) mutable {
-                        if (!reply) {
-                          answer(error_response(reply.error()));
-                          return;
-                        }
-                        http::Response response;
-                        JsonWriter json(response.body);
-                        json.begin_object();
-                        json.field("scheduleId", answer_of<core::ScheduleStored>(reply).id);
-                        json.end_object();
-                        answer(std::move(response));
-                      });
+  submit_then(call, std::move(upsert), error_response, [](const core::Reply& reply) {
+    http::Response response;
+    JsonWriter json(response.body);
+    json.begin_object();
+    json.field("scheduleId", answer_of<core::ScheduleStored>(reply).id);
+    json.end_object();
+    return response;
+  });
 }
 
 /// Every schedule in one answer, as clients expect it. Who has more of them than fit asks for

@@ -3,20 +3,16 @@
 #include <utility>
 
 #include "api/qstash/errors.h"
+#include "api/submit.h"
 
 namespace hk::api::qstash {
 
 void submit_for_done(Call& call, core::Command command) {
-  call.batcher.submit(std::move(command),
-                      [answer = std::move(call.answer)](const core::Reply& reply) mutable {
-                        if (!reply) {
-                          answer(error_response(reply.error()));
-                          return;
-                        }
-                        http::Response response;
-                        response.body = "{}";
-                        answer(std::move(response));
-                      });
+  submit_then(call, std::move(command), error_response, [](const core::Reply& /*reply*/) {
+    http::Response response;
+    response.body = "{}";
+    return response;
+  });
 }
 
 }  // namespace hk::api::qstash

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string>
 
 #include "api/sns/actions.h"
 #include "api/sns/fan_out.h"
@@ -13,6 +14,17 @@
 namespace hk::api::sns {
 namespace {
 
+/// A subscription of a queue that gets bodies as they are, with dead letters to "dead".
+Subscription raw_to_queue(const std::string& id, const std::string& queue) {
+  const std::string arns = "arn:aws:sqs:eu-central-1:000000000000:";
+  return {.id = id,
+          .protocol = "sqs",
+          .endpoint = arns + queue,
+          .attributes = {{"RawMessageDelivery", "true"},
+                         {"RedrivePolicy", R"({"deadLetterTargetArn":")" + arns + R"(dead"})"}},
+          .confirmed = true};
+}
+
 /// A topic "t" with one subscriber, the queue "q", which the core no longer has; its dead letters
 /// go to "dead".
 struct SnsPublish : aws::testing::ActionTest {
@@ -20,14 +32,7 @@ struct SnsPublish : aws::testing::ActionTest {
     add_queue("q");
     add_queue("dead");
     Topic topic{.name = "t", .region = "eu-central-1", .incarnation = "i"};
-    topic.subscriptions["one"] = {
-        .id = "one",
-        .protocol = "sqs",
-        .endpoint = "arn:aws:sqs:eu-central-1:000000000000:q",
-        .attributes = {{"RawMessageDelivery", "true"},
-                       {"RedrivePolicy",
-                        R"({"deadLetterTargetArn":"arn:aws:sqs:eu-central-1:000000000000:dead"})"}},
-        .confirmed = true};
+    topic.subscriptions["one"] = raw_to_queue("one", "q");
     submitter.reader->document_list.push_back(to_document(topic, aws::testing::tenant));
     submitter.answer = [this](core::Command& command) -> core::Reply {
       const auto& items = std::get<core::PublishBatch>(command).items;
@@ -99,15 +104,7 @@ struct SnsFifoPublish : aws::testing::ActionTest {
     }
     Topic topic{.name = "t.fifo", .region = "eu-central-1", .incarnation = "i"};
     for (const std::string name : {"q", "other"}) {
-      topic.subscriptions[name] = {
-          .id = name,
-          .protocol = "sqs",
-          .endpoint = "arn:aws:sqs:eu-central-1:000000000000:" + name,
-          .attributes =
-              {{"RawMessageDelivery", "true"},
-               {"RedrivePolicy",
-                R"({"deadLetterTargetArn":"arn:aws:sqs:eu-central-1:000000000000:dead"})"}},
-          .confirmed = true};
+      topic.subscriptions[name] = raw_to_queue(name, name);
     }
     submitter.reader->document_list.push_back(to_document(topic, aws::testing::tenant));
     submitter.answer = [this](core::Command& command) -> core::Reply {

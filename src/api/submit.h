@@ -1,0 +1,23 @@
+/// One command, and its answer in the form of a protocol. I/O threads.
+#pragma once
+
+#include <utility>
+
+#include "api/call.h"
+
+namespace hk::api {
+
+/// Once it is durable, answers with what `done` makes of the core's reply, or with `refused` of its
+/// error.
+template <class Done>
+void submit_then(Call& call, core::Command command, http::Response (*refused)(const Error&),
+                 Done done) {
+  call.batcher.submit(
+      std::move(command),
+      [refused, done = std::move(done), answer = std::move(call.answer)](
+          const core::Reply& reply) mutable {
+        answer(reply ? done(reply) : refused(reply.error()));
+      });
+}
+
+}  // namespace hk::api
