@@ -265,6 +265,23 @@ class Contention:
         self.row(name + ": recovered within", f"{recovered:.0f} s" if recovered else "never", "<= 5 s",
                  recovered is not None and recovered <= 5, "p99 of light traffic <= 1.5 x unloaded")
 
+    # ---- large bodies ----
+
+    def large(self):
+        """What is under way is in memory: a receiver that hangs with large bodies must not fill it."""
+        count, bytes_each = (50 if self.bench.quick else 250), 4_000_000
+        with Floor(self.bench.tools, "--hang") as stuck, self.server() as server:
+            before = server.rss_mib()
+            sent = self.load(server.publish_url(f"http://127.0.0.1:{stuck.port}/hook"), 8, 120, "--count", str(count),
+                             "--body-bytes", str(bytes_each))
+            time.sleep(3)
+            rss, most = server.rss_mib(), server.rss_mib("VmHWM")
+            hanging = stuck.json("/stats")["requests"]
+        self.raw["large"] = {"sent": sent, "rss_mib": [before, rss, most], "hanging": hanging}
+        self.row(f"{count} bodies of {bytes_each // 1_000_000} MB to a receiver that hangs: memory", f"{most:.0f} MiB",
+                 "<= 512 MiB", most <= 512 and sent["created_total"] == count and hanging > 0,
+                 f"{rss:.0f} MiB in the end, {before:.0f} MiB before; {hanging} on their way")
+
     # ---- rates that are kept up ----
 
     def sustained(self):
@@ -301,5 +318,7 @@ class Contention:
             self.connections()
         if only in (None, "overload"):
             self.overload()
+        if only in (None, "large"):
+            self.large()
         if only in (None, "sustained"):
             self.sustained()

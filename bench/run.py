@@ -27,7 +27,7 @@ from outbox import OutboxBench
 from processes import DEV_TOKEN, Floor, Server
 from sqs import SqsBench
 
-CONTENTION = ("fairness", "connections", "overload", "sustained")  # each alone; "contention" is all of them
+CONTENTION = ("fairness", "connections", "overload", "large", "sustained")  # each alone; "contention" is all of them
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
