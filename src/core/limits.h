@@ -38,12 +38,19 @@ struct Limits {
   std::uint32_t queue_parallelism_default = 1;
   std::size_t group_endpoints_max = 1000;
   std::size_t schedules_per_batch = 256;    ///< runs
-  std::size_t sweeps_per_batch = 256;       ///< messages of deleted queues
+  std::size_t sweeps_per_batch = 256;       ///< messages of deleted queues, and of changed ones
   std::size_t receive_attempts_max = 1024;  ///< attempt ids of one queue
-  std::size_t moves_per_batch = 256;        ///< messages of move tasks
-  std::size_t move_tasks_kept = 10;         ///< of one source, the running one included
-  std::size_t response_bytes_kept = 1000;   ///< of an answer's body in the record of its attempt
+  std::size_t moves_per_batch = 256;        ///< messages of move tasks, and dead letters
+  std::size_t moved_bytes_per_batch = std::size_t{16} << 20U;  ///< … they are copied
+  std::size_t move_tasks_kept = 10;        ///< of one source, the running one included
+  std::size_t response_bytes_kept = 1000;  ///< of an answer's body in the record of its attempt
   std::size_t callback_bytes_max = std::size_t{10} * 1024 * 1024;  ///< of a callback's body
 };
+
+/// The rule of the shares: may whoever holds so much have more, of what all of them have left?
+constexpr bool within_share(std::uint64_t held, std::uint64_t left,
+                            std::uint64_t share = Limits{}.share) {
+  return held < share * left;
+}
 
 }  // namespace hk::core

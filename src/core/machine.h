@@ -62,6 +62,7 @@ class Machine {
   [[nodiscard]] std::uint32_t in_flight() const { return scheduler_.in_flight(); }
   [[nodiscard]] std::size_t in_memory() const { return live_.size(); }
   [[nodiscard]] std::size_t lanes() const { return scheduler_.lane_count(); }
+  [[nodiscard]] std::size_t pull_queues() const { return scheduler_.pull_queue_count(); }
   [[nodiscard]] const std::map<TenantId, Counters>& counters() const { return counters_; }
   [[nodiscard]] bool leased(Seq seq) const;
 
@@ -173,17 +174,14 @@ class Machine {
   DedupScopes pull_dedup_scopes(const Message& message, Millis window);
   std::optional<Dedup> find_duplicate(Publish& command);
   void hand_out();
-  /// How much a batch may still take out of queues without handing it out: what is too old, or
-  /// goes to the dead letters.
+  /// How much a batch may still take out of queues without handing it out: what is too old, goes
+  /// to the dead letters or back.
   struct MoveRoom {
     std::size_t messages = 0;
     std::size_t bytes = 0;
 
     [[nodiscard]] bool is_used_up() const { return messages == 0 || bytes == 0; }
-    void take(std::size_t size) {
-      --messages;
-      bytes -= std::min(bytes, size);
-    }
+    void take(const Message& message);
   };
   bool hand_out_to(const Queue& queue, PullQueue& pull, const Waiter& waiter, MoveRoom& room);
   void answer_late();
@@ -236,8 +234,8 @@ class Machine {
   // pull/move_task.cpp
   struct MoveRun;
   void run_moves();
-  void move_some(MoveTask& task, MoveRun& run, std::size_t budget);
-  bool move_back(Live& live, MoveTask& task);
+  void move_some(MoveTask& task, MoveRun& run, std::size_t& budget, MoveRoom& room);
+  bool move_back(Live& live, MoveTask& task, MoveRoom& room);
   void end_move(MoveTask& task, MoveTask::Status status, const char* reason);
   void end_moves_of(const Queue& queue);
   void look_again(const LaneKey& lane, Seq freed);
@@ -327,7 +325,8 @@ class Machine {
     Seq up_to{};
   };
   std::map<QueueKey, Retime> retimes_;
-  Seq index_wanted_{};  ///< messages up to this one get their index entry at once
+  QueueKey retimed_last_{};  ///< as swept_last_
+  Seq index_wanted_{};       ///< messages up to this one get their index entry at once
   /// A Receive that is not answered yet.
   struct Waiter {
     ReceiverId receiver{};
@@ -366,6 +365,7 @@ class Machine {
     Moment credited_at{};
   };
   std::map<QueueKey, MoveRun> move_runs_;
+  QueueKey moved_last_{};  ///< as swept_last_
   std::map<std::pair<TenantId, std::string>, FlowKey> flow_keys_;
   std::set<std::pair<TenantId, std::string>> dirty_flow_keys_;  ///< as dirty_queues_
   /// When each flow key is looked at again, to be forgotten.

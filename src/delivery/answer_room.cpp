@@ -19,12 +19,11 @@ struct AnswerRoom::Seat {
 
 std::shared_ptr<const void> AnswerRoom::take_seat(const std::shared_ptr<AnswerRoom>& room,
                                                   core::TenantId tenant) {
-  constexpr std::size_t share = core::Limits{}.share;
   {
     const std::lock_guard lock(room->mutex_);
     const auto held = room->by_tenant_.find(tenant);
     const std::size_t own = held == room->by_tenant_.end() ? 0 : held->second;
-    if (own >= share * (room->seats_ - room->taken_)) {
+    if (!core::within_share(own, room->seats_ - room->taken_)) {
       return nullptr;
     }
     ++room->by_tenant_[tenant];

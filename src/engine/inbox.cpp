@@ -15,8 +15,6 @@ namespace {
 
 /// Commands that a tenant may put into a batch before the next one's turn.
 constexpr std::size_t quantum = 16;
-/// A tenant may hold this many times what is left, as with attempts.
-constexpr std::size_t share = core::Limits{}.share;
 constexpr core::TenantId nobody{0};
 
 }  // namespace
@@ -48,7 +46,7 @@ bool Inbox::fits(core::TenantId tenant, const Waiting* waiting, std::size_t weig
     return false;
   }
   const bool crowds = tenant != nobody && waiting != nullptr;
-  if (crowds && waiting->commands.size() >= share * (count_max_ - count_)) {
+  if (crowds && !core::within_share(waiting->commands.size(), count_max_ - count_)) {
     return false;
   }
   if (weight == 0 || bytes_ == 0) {
@@ -57,7 +55,7 @@ bool Inbox::fits(core::TenantId tenant, const Waiting* waiting, std::size_t weig
   if (bytes_ >= bytes_max_ || weight > bytes_max_ - bytes_) {
     return false;
   }
-  return !crowds || waiting->bytes < share * (bytes_max_ - bytes_);
+  return !crowds || core::within_share(waiting->bytes, bytes_max_ - bytes_);
 }
 
 std::size_t Inbox::put(std::vector<Submission>& batch) {

@@ -7,8 +7,6 @@
 
 namespace hk::engine {
 
-namespace {
-
 std::size_t bytes_of(const std::vector<core::Header>& headers) {
   std::size_t bytes = 0;
   for (const core::Header& one : headers) {
@@ -16,6 +14,8 @@ std::size_t bytes_of(const std::vector<core::Header>& headers) {
   }
   return bytes;
 }
+
+namespace {
 
 std::size_t bytes_of(const std::vector<std::string>& texts) {
   std::size_t bytes = 0;
@@ -36,11 +36,11 @@ std::size_t bytes_of(const core::RetryPolicy& retry) {
 std::size_t bytes_of(const std::optional<core::Callback>& callback) {
   return !callback ? 0
                    : callback->url.size() + callback->host.size() + callback->method.size() +
-                         bytes_of(callback->headers) + bytes_of(callback->retry);
+                         engine::bytes_of(callback->headers) + bytes_of(callback->retry);
 }
 
 std::size_t bytes_of(const core::PullPart& pull) {
-  std::size_t bytes = pull.moved_from.size() + bytes_of(pull.system);
+  std::size_t bytes = pull.moved_from.size() + engine::bytes_of(pull.system);
   for (const core::Attribute& one : pull.attributes) {
     bytes += sizeof(core::Attribute) + one.name.size() + one.type.size() + one.value.size();
   }

@@ -6,6 +6,7 @@
 #include <list>
 #include <memory>
 #include <unordered_map>
+#include <vector>
 
 #include "core/message.h"
 
@@ -13,6 +14,7 @@ namespace hk::engine {
 
 /// Roughly what it occupies in memory.
 std::size_t bytes_of(const core::Message& message);
+std::size_t bytes_of(const std::vector<core::Header>& headers);
 
 class MessageCache {
  public:

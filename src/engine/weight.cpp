@@ -1,6 +1,7 @@
 #include "engine/weight.h"
 
 #include <variant>
+#include <vector>
 
 #include "engine/message_cache.h"
 
@@ -17,26 +18,41 @@ std::size_t bytes_of(const core::Publish& publish) {
   return message.url.empty() && !message.topic.empty() ? one * endpoints_expected : one;
 }
 
-std::size_t bytes_of(const core::Document& document) {
-  std::size_t bytes = document.kind.size() + document.name.size();
-  for (const core::Header& field : document.fields) {
-    bytes += field.name.size() + field.value.size();
+std::size_t bytes_of(const std::vector<core::Endpoint>& endpoints) {
+  std::size_t bytes = 0;
+  for (const core::Endpoint& one : endpoints) {
+    bytes += sizeof(core::Endpoint) + one.name.size() + one.url.size() + one.host.size();
   }
   return bytes;
 }
 
-/// What a command carries that is no message to publish.
-std::size_t other_bytes_of(const core::Command& command) {
-  if (const auto* upsert = std::get_if<core::UpsertSchedule>(&command)) {
-    return engine::bytes_of(upsert->schedule.prototype);
-  }
-  if (const auto* put = std::get_if<core::PutDocumentCommand>(&command)) {
-    return bytes_of(put->document);
-  }
-  if (const auto* resolve = std::get_if<core::ResolveHalted>(&command)) {
-    return resolve->body ? resolve->body->size() : 0;
-  }
+// What a command carries that is no message to publish. Names, and lists of receipts, are as short
+// as a request of 10 entries lets them be.
+std::size_t text_of(const core::UpsertSchedule& upsert) {
+  return engine::bytes_of(upsert.schedule.prototype);
+}
+std::size_t text_of(const core::PutDocumentCommand& put) {
+  return put.document.name.size() + engine::bytes_of(put.document.fields);
+}
+std::size_t text_of(const core::ResolveHalted& resolve) {
+  return resolve.body ? resolve.body->size() : 0;
+}
+std::size_t text_of(const core::CreatePullQueue& create) {
+  return engine::bytes_of(create.settings.extra) + engine::bytes_of(create.settings.tags);
+}
+std::size_t text_of(const core::SetPullSettings& set) {
+  return engine::bytes_of(set.settings.extra) + engine::bytes_of(set.settings.tags);
+}
+std::size_t text_of(const core::UpsertEndpoints& upsert) { return bytes_of(upsert.endpoints); }
+std::size_t text_of(const core::RemoveEndpoints& remove) { return bytes_of(remove.endpoints); }
+std::size_t text_of(const core::SetGroupOptions& set) { return engine::bytes_of(set.options); }
+template <class Short>
+std::size_t text_of(const Short& /*command*/) {
   return 0;
+}
+
+std::size_t other_bytes_of(const core::Command& command) {
+  return std::visit([](const auto& one) { return text_of(one); }, command);
 }
 
 }  // namespace

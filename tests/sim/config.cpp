@@ -152,6 +152,7 @@ Config draw_config(Rng& rng) {
     config.pull_redrive = chance(rng, 700) ? between(rng, 200, 900) : 0;
     config.pull_moves = chance(rng, 600) ? between(rng, 10, 150) : 0;
     config.limits.moves_per_batch = one_of(rng, std::array{1U, 2U, 8U, 256U});
+    config.limits.moved_bytes_per_batch = one_of(rng, std::array{1U, 300U, 16U << 20U});
     config.pull_attempts = chance(rng, 500) ? between(rng, 100, 900) : 0;
     config.limits.receive_attempts_max = one_of(rng, std::array{1U, 3U, 20U, 1024U});
     if (chance(rng, 500)) {

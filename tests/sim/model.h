@@ -342,7 +342,7 @@ class Model {
   Expected cancel_move(const Op& op);
   Expected list_moves(const Op& op);
   void move_and_end();
-  void move_back(core::TenantId tenant, core::Seq from, core::Seq to);
+  std::size_t move_back(core::TenantId tenant, core::Seq from, core::Seq to);
   void spend_credit(ModelMoves& moves);
   void end_moves();
   void end_moves_of(const Named& source);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/pull/move_task.h"
+#include "core/pull/size.h"
 #include "sim/model.h"
 #include "sim/model_update.h"
 #include "sim/trace.h"
@@ -123,6 +124,8 @@ void Model::end_moves_of(const Named& source) {
 /// has published, which is the same one in another queue.
 void Model::move_and_end() {
   std::size_t moved = 0;
+  std::size_t bytes = 0;
+  std::size_t bytes_of_last = 0;
   for (const core::AppendEvents& events : written_->events) {
     for (std::size_t i = 0; i < events.events.size(); ++i) {
       const core::EventRef& one = events.events[i];
@@ -132,20 +135,23 @@ void Model::move_and_end() {
       const core::EventRef next =
           i + 1 < events.events.size() ? events.events[i + 1] : core::EventRef{};
       if (next.kind == core::EventKind::created && !messages_.contains(next.seq)) {
-        move_back(events.tenant, one.seq, next.seq);
+        bytes_of_last = move_back(events.tenant, one.seq, next.seq);
+        bytes += bytes_of_last;
         ++moved;
       } else {
         end_pulled(one.seq);
       }
     }
   }
-  const auto running =
-      std::ranges::count_if(moves_, [](const auto& one) { return one.second.running(); });
-  require(moved <= std::max(limits_.moves_per_batch, static_cast<std::size_t>(running)), "bounded",
-          std::to_string(moved) + " messages were moved in one batch");
+  require(
+      moved <= limits_.moves_per_batch && bytes - bytes_of_last <= limits_.moved_bytes_per_batch,
+      "bounded",
+      std::to_string(moved) + " messages of " + std::to_string(bytes) +
+          " bytes moved in one batch");
 }
 
-void Model::move_back(core::TenantId tenant, core::Seq from, core::Seq to) {
+/// How large it is.
+std::size_t Model::move_back(core::TenantId tenant, core::Seq from, core::Seq to) {
   const auto found = messages_.find(from);
   require(found != messages_.end() && found->second.pulled(), "moves",
           hk::sim::name_of(from) + " was moved and cannot be");
@@ -163,6 +169,7 @@ void Model::move_back(core::TenantId tenant, core::Seq from, core::Seq to) {
   spend_credit(moves->second);
 
   core::Message want = *message.content;
+  const std::size_t bytes = core::pulled_bytes(want);
   want.queue = task.destination.empty() ? want.pull->moved_from : task.destination;
   const ModelQueue* const target = find_pull_queue({tenant, want.queue});
   require(target != nullptr, "moves", describe(message) + " was moved to nowhere");
@@ -183,6 +190,7 @@ void Model::move_back(core::TenantId tenant, core::Seq from, core::Seq to) {
   ++next_message_;
   ++task.moved;
   change_move(task);
+  return bytes;
 }
 
 void Model::spend_credit(ModelMoves& moves) {

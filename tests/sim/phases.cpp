@@ -221,6 +221,11 @@ void Simulation::check_bounds() {
       static_cast<double>(machine.in_memory()) <=
           1.25 * windows + 4 + static_cast<double>(model_.in_flight() + model_.received() + slots),
       "I14 memory", std::to_string(machine.in_memory()) + " messages in memory");
+  const auto wake_at = machine.wake_at();
+  const bool idle = !wake_at || *wake_at > model_.time();  // else it may have to look at one more
+  require(!idle || machine.pull_queues() <= model_.queues().size(), "I14 memory",
+          std::to_string(machine.pull_queues()) + " queues in memory, of " +
+              std::to_string(model_.queues().size()));
   require(
       machine.in_flight() == model_.in_flight(), "I14 in flight",
       std::to_string(machine.in_flight()) + " attempts, not " + std::to_string(model_.in_flight()));

@@ -278,8 +278,10 @@ void Simulation::hand_over(const core::HandOut& out, const Pending& of) {
   }
   if (faults_ && !receiver.hung_up && !receiver.attempt_id.empty() && !out.messages.empty() &&
       chance(config_.pull_attempts / 2)) {
-    const Millis lease = out.messages.front().visible_at - of.time;  // it never got the answer
-    heap_.after(up_to(lease), [this, receiver] { ask(receiver.queue, receiver.attempt_id); });
+    // It never got the answer. One that asks again late may find that another receiver has it.
+    const Millis lease = out.messages.front().visible_at - of.time;
+    heap_.after(up_to(chance(400) ? 3 * lease : lease),
+                [this, receiver] { ask(receiver.queue, receiver.attempt_id); });
     return;
   }
   if (receiver.hung_up) {

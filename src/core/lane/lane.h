@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <list>
 #include <map>
@@ -53,6 +54,7 @@ struct Live {
 struct TenantLanes;
 
 /// A queue that is pulled from, in memory: its lanes that have something, and how much is out.
+/// INVARIANT: it is there as long as its queue is, or one of its lanes or messages is in memory.
 struct PullQueue {
   TenantId tenant{};
   std::string name{};
@@ -61,6 +63,8 @@ struct PullQueue {
   bool fed = false;             ///< listed to be looked at (Scheduler::next_fed)
   std::map<Seq, Live*> live{};  ///< its messages that are in memory: what is out, and windows
   std::set<Seq> halted{};       ///< those of them that are
+  std::size_t lanes = 0;        ///< in memory
+  bool orphan = false;          ///< its queue is gone: it goes with the last that uses it
 };
 
 struct Lane {

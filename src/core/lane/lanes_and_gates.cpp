@@ -85,7 +85,37 @@ PullQueue& Scheduler::pull_queue(TenantId tenant_id, const std::string& queue) {
     at->second.tenant = tenant_id;
     at->second.name = queue;
   }
+  at->second.orphan = false;
   return at->second;
+}
+
+void Scheduler::serve_pulled(Lane& lane) {
+  HK_ASSERT(lane.pull == nullptr);
+  lane.pull = &pull_queue(lane.key.tenant, lane.key.queue);
+  ++lane.pull->lanes;
+}
+
+void Scheduler::leave_pull_queue(const Live& live) {
+  const std::size_t erased = live.pull->live.erase(live.seq);
+  HK_ASSERT(erased == 1);
+  live.pull->halted.erase(live.seq);
+  drop_if_unused(*live.pull);
+}
+
+void Scheduler::forget_pull_queue(TenantId tenant_id, const std::string& queue) {
+  if (PullQueue* const pull = find_pull_queue(tenant_id, queue)) {
+    pull->orphan = true;
+    drop_if_unused(*pull);
+  }
+}
+
+bool Scheduler::drop_if_unused(PullQueue& queue) {
+  if (!queue.orphan || queue.lanes != 0 || !queue.live.empty() || queue.fed) {
+    return false;
+  }
+  HK_ASSERT(queue.in_flight == 0 && queue.ready.empty() && queue.halted.empty());
+  pull_queues_.erase({queue.tenant, queue.name});
+  return true;
 }
 
 void Scheduler::forget_gate(Gate& unrecorded) {
@@ -146,12 +176,17 @@ void Scheduler::forget_if_empty(Lane& lane) {
   }
   HK_ASSERT(lane.turn_of == nullptr);
   const std::vector<Gate*> gates = lane.gates;
+  PullQueue* const pull = lane.pull;
   lanes_by_serial_.erase(lane.serial);
   const LaneKey key = lane.key;
   lanes_.erase(key);
   for (Gate* used : gates) {
     --used->users;
     drop_gate_if_unused(*used);
+  }
+  if (pull != nullptr) {
+    --pull->lanes;
+    drop_if_unused(*pull);
   }
 }
 

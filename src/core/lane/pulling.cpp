@@ -41,13 +41,15 @@ void Scheduler::feed(PullQueue& queue) {
 }
 
 PullQueue* Scheduler::next_fed() {
-  if (fed_.empty()) {
-    return nullptr;
+  while (!fed_.empty()) {
+    PullQueue* const queue = fed_.front();
+    fed_.pop_front();
+    queue->fed = false;
+    if (!drop_if_unused(*queue)) {
+      return queue;
+    }
   }
-  PullQueue* queue = fed_.front();
-  fed_.pop_front();
-  queue->fed = false;
-  return queue;
+  return nullptr;
 }
 
 Live* Scheduler::pull_next(PullQueue& queue, ReceiverId receiver, Moment now) {

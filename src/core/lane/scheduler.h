@@ -68,6 +68,12 @@ class Scheduler {
   /// Null: no lane of that queue is in memory.
   [[nodiscard]] PullQueue* find_pull_queue(TenantId tenant, const std::string& queue);
   PullQueue& pull_queue(TenantId tenant, const std::string& queue);
+  /// The lane is one of a queue that is pulled from. REQUIRES: lane.pull is null.
+  void serve_pulled(Lane& lane);
+  /// Its message is forgotten. REQUIRES: it was in live.pull->live.
+  void leave_pull_queue(const Live& live);
+  /// The queue is gone: so is what is in memory of it, as soon as nobody uses it.
+  void forget_pull_queue(TenantId tenant, const std::string& queue);
   /// Takes the next message that `receiver` may have now; it is leased. Null: none. In a queue with
   /// order the rest of a run that this receiver has begun comes first.
   Live* pull_next(PullQueue& queue, ReceiverId receiver, Moment now);
@@ -129,6 +135,7 @@ class Scheduler {
   [[nodiscard]] std::uint32_t in_flight() const { return in_flight_; }
   [[nodiscard]] std::uint32_t places() const { return places_; }
   [[nodiscard]] std::size_t lane_count() const { return lanes_.size(); }
+  [[nodiscard]] std::size_t pull_queue_count() const { return pull_queues_.size(); }
   [[nodiscard]] std::size_t waiting_in_memory() const { return waiting_; }
   [[nodiscard]] const TenantLanes* find_tenant(TenantId id) const;
   /// May the destination have one more of its tenant's attempts, beside its own limit? Other gates
@@ -159,6 +166,7 @@ class Scheduler {
 
   Gate& gate(Gate::Kind kind, TenantId tenant, const std::string& name);
   void drop_gate_if_unused(Gate& gate);
+  bool drop_if_unused(PullQueue& queue);
   TenantLanes& tenant(TenantId id);
 
   Live* candidate(Lane& lane, Moment now, Moment& wake_at, ReceiverId receiver = {});

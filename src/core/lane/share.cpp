@@ -16,20 +16,20 @@ namespace hk::core {
 
 namespace {
 
-bool within_share(std::uint32_t held, std::uint32_t limit, std::uint32_t taken,
-                  std::uint32_t share) {
-  return held < std::uint64_t{share} * (limit - std::min(limit, taken));
+std::uint32_t left_of(std::uint32_t limit, std::uint32_t taken) {
+  return limit - std::min(limit, taken);
 }
 
 }  // namespace
 
 bool Scheduler::has_share(const Gate& gate, const TenantLanes& owner) const {
   return gate.kind != Gate::Kind::destination ||
-         within_share(gate.in_use, limits_.tenant_parallelism, owner.places, limits_.share);
+         within_share(gate.in_use, left_of(limits_.tenant_parallelism, owner.places),
+                      limits_.share);
 }
 
 bool Scheduler::has_share(const TenantLanes& owner) const {
-  return within_share(owner.places, limits_.global_parallelism, places_, limits_.share);
+  return within_share(owner.places, left_of(limits_.global_parallelism, places_), limits_.share);
 }
 
 void Scheduler::crowd(Gate& gate) {

@@ -124,10 +124,7 @@ void Machine::forget(Live& live) {
   HK_ASSERT(!live.leased);
   scheduler_.unuse_own_gates(live);
   if (live.pull != nullptr) {
-    live.pull->live.erase(live.seq);
-    if (live.halted) {
-      live.pull->halted.erase(live.seq);
-    }
+    scheduler_.leave_pull_queue(live);
   }
   live_.erase(live.seq);
 }
@@ -145,7 +142,7 @@ Lane& Machine::lane_for(const LaneKey& key) {
   if (key.is_pulled()) {
     // As many as are asked for: what holds a group back is what of it is out.
     lane.slots_max = std::numeric_limits<std::uint32_t>::max();
-    lane.pull = &scheduler_.pull_queue(key.tenant, key.queue);
+    scheduler_.serve_pulled(lane);
     return lane;
   }
   // A group keeps its order by having one slot, whatever the queue's parallelism.

@@ -142,7 +142,8 @@ void Machine::recover_delayed(TenantId tenant) {
     std::from_chars(document.name.data() + slash + 1, document.name.data() + document.name.size(),
                     second);
     if (slash == std::string::npos || document.fields.size() != 1 ||
-        document.name != name_of(queue, second) || second >= Delayed::second_of(never)) {
+        document.name != name_of(queue, second) || second < 0 ||
+        second >= Delayed::second_of(never)) {
       throw CorruptRecord("counts of delayed messages " + document.name);
     }
     const QueueKey key{tenant, queue};

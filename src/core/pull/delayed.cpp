@@ -8,8 +8,12 @@ namespace hk::core {
 namespace {
 
 constexpr std::int64_t per_second = 1000;
+/// Several seconds share one entry: it has an overhead of its own, and far away each second has but
+/// one slot.
+constexpr std::int64_t per_span = 8 * per_second;
 
-std::uint16_t ms_of(Moment due) { return static_cast<std::uint16_t>(to_ms(due) % per_second); }
+std::int64_t span_of(Moment due) { return to_ms(due) / per_span; }
+std::uint16_t ms_of(Moment due) { return static_cast<std::uint16_t>(to_ms(due) % per_span); }
 
 /// The number in front, which is taken away with the character that must follow it.
 template <class Number>
@@ -30,8 +34,14 @@ bool take_number(std::string_view& text, char end, Number& number) {
 
 std::int64_t Delayed::second_of(Moment due) { return to_ms(due) / per_second; }
 
+Delayed::Range Delayed::in_second(std::int64_t second, const Slots& slots) {
+  const std::int64_t from = second * per_second % per_span;
+  return {std::ranges::lower_bound(slots, from, {}, &Slot::ms),
+          std::ranges::lower_bound(slots, from + per_second, {}, &Slot::ms)};
+}
+
 void Delayed::add(Moment due, std::uint32_t count) {
-  std::vector<Slot>& slots = seconds_[second_of(due)];
+  Slots& slots = spans_[span_of(due)];
   const std::uint16_t ms = ms_of(due);
   auto at = std::ranges::lower_bound(slots, ms, {}, &Slot::ms);
   if (at == slots.end() || at->ms != ms) {
@@ -42,11 +52,11 @@ void Delayed::add(Moment due, std::uint32_t count) {
 }
 
 bool Delayed::remove(Moment due) {
-  const auto second = seconds_.find(second_of(due));
-  if (second == seconds_.end()) {
+  const auto span = spans_.find(span_of(due));
+  if (span == spans_.end()) {
     return false;
   }
-  std::vector<Slot>& slots = second->second;
+  Slots& slots = span->second;
   const std::uint16_t ms = ms_of(due);
   const auto at = std::ranges::lower_bound(slots, ms, {}, &Slot::ms);
   if (at == slots.end() || at->ms != ms) {
@@ -56,7 +66,7 @@ bool Delayed::remove(Moment due) {
   if (--at->count == 0) {
     slots.erase(at);
     if (slots.empty()) {
-      seconds_.erase(second);
+      spans_.erase(span);
     }
   }
   return true;
@@ -64,24 +74,34 @@ bool Delayed::remove(Moment due) {
 
 std::vector<std::int64_t> Delayed::forget(Moment now) {
   std::vector<std::int64_t> gone;
-  while (!seconds_.empty() && seconds_.begin()->first < second_of(now)) {
-    for (const Slot& slot : seconds_.begin()->second) {
-      total_ -= slot.count;
+  const std::int64_t up_to = second_of(now) * per_second;
+  while (!spans_.empty() && spans_.begin()->first * per_span < up_to) {
+    auto& [span, slots] = *spans_.begin();
+    auto at = slots.begin();
+    for (; at != slots.end() && span * per_span + at->ms < up_to; ++at) {
+      total_ -= at->count;
+      const std::int64_t second = (span * per_span + at->ms) / per_second;
+      if (gone.empty() || gone.back() != second) {
+        gone.push_back(second);
+      }
     }
-    gone.push_back(seconds_.begin()->first);
-    seconds_.erase(seconds_.begin());
+    slots.erase(slots.begin(), at);
+    if (!slots.empty()) {
+      break;
+    }
+    spans_.erase(spans_.begin());
   }
   return gone;
 }
 
 std::uint64_t Delayed::count(Moment now) const {
   std::uint64_t left = total_;
-  for (const auto& [second, slots] : seconds_) {
-    if (second > second_of(now)) {
+  for (const auto& [span, slots] : spans_) {
+    if (span > span_of(now)) {
       break;
     }
     for (const Slot& slot : slots) {
-      left -= second < second_of(now) || slot.ms <= ms_of(now) ? slot.count : 0;
+      left -= span < span_of(now) || slot.ms <= ms_of(now) ? slot.count : 0;
     }
   }
   return left;
@@ -89,13 +109,14 @@ std::uint64_t Delayed::count(Moment now) const {
 
 std::string Delayed::text(std::int64_t second) const {
   std::string text;
-  const auto found = seconds_.find(second);
-  if (found == seconds_.end()) {
+  const auto found = spans_.find(second * per_second / per_span);
+  if (found == spans_.end()) {
     return text;
   }
-  for (const Slot& slot : found->second) {
+  const auto [from, to] = in_second(second, found->second);
+  for (auto slot = from; slot != to; ++slot) {
     text += text.empty() ? "" : " ";
-    text += std::to_string(slot.ms) + ':' + std::to_string(slot.count);
+    text += std::to_string(slot->ms % per_second) + ':' + std::to_string(slot->count);
   }
   return text;
 }

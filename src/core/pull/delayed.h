@@ -1,13 +1,15 @@
 /// How many messages of a queue are not due yet: exact, and without knowing each of them. A count
 /// for every millisecond in which some become due takes 8 bytes; with delays of 15 minutes at most
-/// that is 7 MB for a queue however many wait in it, and longer delays end on a whole second. What
-/// falls into one second is stored as one document. In memory; owned by Machine.
+/// that is 7 MB for a queue however many wait in it. Longer delays end on a whole second, which
+/// takes some 20 bytes for each second in which one of them ends. What falls into one second is
+/// stored as one document. In memory; owned by Machine.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/time.h"
@@ -31,7 +33,7 @@ class Delayed {
   /// What has become due is not delayed any more. The seconds that nothing is left of.
   std::vector<std::int64_t> forget(Moment now);
   [[nodiscard]] std::uint64_t count(Moment now) const;
-  [[nodiscard]] bool empty() const { return seconds_.empty(); }
+  [[nodiscard]] bool empty() const { return spans_.empty(); }
 
   /// A second as it is stored: "17:3 900:1"; "" = nothing is left of it.
   [[nodiscard]] std::string text(std::int64_t second) const;
@@ -40,10 +42,14 @@ class Delayed {
 
  private:
   struct Slot {
-    std::uint16_t ms = 0;
+    std::uint16_t ms = 0;  ///< from the start of the span
     std::uint32_t count = 0;
   };
-  std::map<std::int64_t, std::vector<Slot>> seconds_;  ///< slots in order, none of them 0
+  using Slots = std::vector<Slot>;  ///< in order, none of them 0
+  using Range = std::pair<Slots::const_iterator, Slots::const_iterator>;
+  static Range in_second(std::int64_t second, const Slots& slots);
+
+  std::map<std::int64_t, Slots> spans_;  ///< none of them empty
   std::uint64_t total_ = 0;
 };
 

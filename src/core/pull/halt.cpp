@@ -7,6 +7,7 @@
 #include "base/sometimes.h"
 #include "core/machine.h"
 #include "core/pull/no_queue.h"
+#include "core/pull/size.h"
 
 HK_SOMETIMES_DECLARE(group_stopped)
 HK_SOMETIMES_DECLARE(stopped_group_goes_on_by_settings)
@@ -15,19 +16,6 @@ HK_SOMETIMES_DECLARE(halted_message_skipped)
 HK_SOMETIMES_DECLARE(halted_message_skipped_to_nowhere)
 
 namespace hk::core {
-
-namespace {
-
-/// What counts against the size that a queue allows.
-std::size_t bytes_of(const Message& message) {
-  std::size_t bytes = message.body.size();
-  for (const Attribute& one : message.pull->attributes) {
-    bytes += one.name.size() + one.type.size() + one.value.size();
-  }
-  return bytes;
-}
-
-}  // namespace
 
 /// It was handed out here as often as its queue allows. Once at least, so that dead-letter queues
 /// that refer to each other or to themselves do not pass it on and on.
@@ -134,7 +122,7 @@ Reply Machine::decide(const ResolveHalted& command) {
       HK_ASSERT(message != nullptr && message->pull);
       auto edited = std::make_shared<Message>(*message);
       edited->body = *command.body;
-      if (bytes_of(*edited) > queue->pull->bytes_max) {
+      if (pulled_bytes(*edited) > queue->pull->bytes_max) {
         return fail(ErrorKind::invalid_argument,
                     "the message would be larger than queue " + command.queue + " allows (" +
                         std::to_string(queue->pull->bytes_max) + " bytes)");

@@ -10,6 +10,8 @@
 #include "core/machine.h"
 #include "core/pull/documents.h"
 #include "core/pull/no_queue.h"
+#include "core/pull/size.h"
+#include "core/queue/in_turn.h"
 
 HK_SOMETIMES_DECLARE(message_moved_back)
 HK_SOMETIMES_DECLARE(too_old_to_be_moved)
@@ -107,14 +109,20 @@ void Machine::run_moves() {
   if (move_runs_.empty() || !starting_) {
     return;
   }
-  const std::size_t share = std::max<std::size_t>(limits_.moves_per_batch / move_runs_.size(), 1);
-  for (auto next = move_runs_.begin(); next != move_runs_.end();) {
-    const auto at = next++;  // its end takes it away
-    move_some(move_tasks_.at(at->first).back(), at->second, share);
-  }
+  MoveRoom room{limits_.moves_per_batch, limits_.moved_bytes_per_batch};
+  in_turn(move_runs_, moved_last_, limits_.moves_per_batch,
+          [&](const QueueKey& key, MoveRun& run, std::size_t& budget) {
+            move_some(move_tasks_.at(key).back(), run, budget, room);
+            return false;  // its end has taken it away
+          });
 }
 
-void Machine::move_some(MoveTask& task, MoveRun& run, std::size_t budget) {
+void Machine::MoveRoom::take(const Message& message) {
+  messages -= std::min<std::size_t>(messages, 1);
+  bytes -= std::min(bytes, pulled_bytes(message));
+}
+
+void Machine::move_some(MoveTask& task, MoveRun& run, std::size_t& budget, MoveRoom& room) {
   if (sweeps_.contains({task.tenant, task.source})) {
     HK_SOMETIMES(move_task_waits_for_a_purge);
     return;  // until then nothing goes out, also of what came after the purge
@@ -124,21 +132,22 @@ void Machine::move_some(MoveTask& task, MoveRun& run, std::size_t budget) {
     return;
   }
   const Moment now = batch_.now();
+  std::size_t most = budget;
   if (task.rate != 0) {
     const auto passed = static_cast<std::uint64_t>((now - run.credited_at).count());
     run.credit =
         std::min(run.credit + passed * task.rate, std::max(one_message, task.rate * burst_part));
     run.credited_at = now;
-    budget = std::min<std::size_t>(budget, run.credit / one_message);
+    most = std::min<std::size_t>(most, run.credit / one_message);
   }
-  if (budget == 0) {
+  if (most == 0) {
     HK_SOMETIMES(move_task_waits_for_its_rate);
     return;
   }
   PullQueue& pull = scheduler_.pull_queue(task.tenant, task.source);
-  std::size_t looks = budget * looks_per_message;
+  std::size_t looks = most * looks_per_message;
   const std::uint64_t before = task.moved;
-  while (task.moved - before < budget) {
+  while (task.moved - before < most && !room.is_used_up()) {
     Live* const live = scheduler_.pull_oldest(pull, run.after, task.up_to, looks, now);
     if (live == nullptr) {
       break;
@@ -147,7 +156,7 @@ void Machine::move_some(MoveTask& task, MoveRun& run, std::size_t budget) {
       become_visible(*live);  // the queue's settings have changed since it was last out
       continue;
     }
-    if (!move_back(*live, task)) {
+    if (!move_back(*live, task, room)) {
       return;  // it has failed, and wrote so
     }
     if (scheduler_.wants_refill(pull)) {
@@ -156,6 +165,7 @@ void Machine::move_some(MoveTask& task, MoveRun& run, std::size_t budget) {
       break;
     }
   }
+  budget -= std::min<std::size_t>(budget, task.moved - before);
   if (task.rate != 0) {
     run.credit -= (task.moved - before) * one_message;
   }
@@ -190,9 +200,10 @@ void Machine::look_again(const LaneKey& lane, Seq freed) {
 
 /// As a new message; one that is too old ends instead. False: there is nowhere to move it to, and
 /// the task is over. REQUIRES: leased.
-bool Machine::move_back(Live& live, MoveTask& task) {
+bool Machine::move_back(Live& live, MoveTask& task, MoveRoom& room) {
   const auto message = batch_.message(live.seq);
   HK_ASSERT(message != nullptr && message->pull);
+  room.take(*message);
   const Queue* const source = find_pull_queue(task.tenant, task.source);
   HK_ASSERT(source != nullptr);
   if (kept_until(*source, *message) <= batch_.now()) {

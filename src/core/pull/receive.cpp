@@ -17,13 +17,6 @@ HK_SOMETIMES_DECLARE(pulled_message_expired)
 HK_SOMETIMES_DECLARE(hand_out_goes_on_in_the_next_batch)
 
 namespace hk::core {
-namespace {
-
-/// Bodies that a batch copies into dead-letter queues on the way to what it hands out.
-constexpr std::size_t moved_bytes_max = std::size_t{16} << 20U;
-
-}  // namespace
-
 Reply Machine::decide(const Receive& command) {
   const Queue* const queue = find_pull_queue(command.tenant, command.queue);
   if (queue == nullptr) {
@@ -59,7 +52,7 @@ Reply Machine::decide(const StopReceiving& command) {
 
 /// First come, first served; what one does not take the next one may.
 void Machine::hand_out() {
-  MoveRoom room{limits_.moves_per_batch, moved_bytes_max};
+  MoveRoom room{limits_.moves_per_batch, limits_.moved_bytes_per_batch};
   while (PullQueue* const pull = scheduler_.next_fed()) {
     if (room.is_used_up()) {
       HK_SOMETIMES(hand_out_goes_on_in_the_next_batch);
@@ -100,7 +93,7 @@ bool Machine::hand_out_to(const Queue& queue, PullQueue& pull, const Waiter& wai
     auto message = batch_.message(live->seq);
     HK_ASSERT(message != nullptr && message->pull);
     if (must_not_be_handed_out(queue, *live, *message)) {
-      room.take(message->body.size());
+      room.take(*message);
       continue;
     }
     lease_to(*live, waiter, visibility);

@@ -8,6 +8,7 @@
 #include "base/sometimes.h"
 #include "core/machine.h"
 #include "core/pull/documents.h"
+#include "core/queue/in_turn.h"
 
 HK_SOMETIMES_DECLARE(pull_queue_retimed)
 HK_SOMETIMES_DECLARE(pulled_message_expired_by_shorter_retention)
@@ -44,24 +45,19 @@ void Machine::retime_if_needed(const Queue& queue, const PullSettings& before) {
 }
 
 void Machine::retime_queues() {
-  std::size_t budget = limits_.sweeps_per_batch;
-  while (!retimes_.empty() && budget > 0) {
-    const auto first = retimes_.begin();
-    const auto& [tenant, name] = first->first;
-    const Queue* const queue = find_pull_queue(tenant, name);
-    if (queue != nullptr && queue->lag > 0) {
-      // Without an index entry a message cannot be found. index_young() hurries.
-      if (meta_.indexed_up_to < first->second.up_to) {
-        return;
-      }
-      if (!retime(*queue, first->second, budget)) {
-        return;
-      }
-    }
-    HK_SOMETIMES(pull_queue_retimed);
-    batch_.put(DeleteDocument{tenant, retime_kind, name});
-    retimes_.erase(first);
-  }
+  in_turn(retimes_, retimed_last_, limits_.sweeps_per_batch,
+          [this](const QueueKey& key, Retime& work, std::size_t& budget) {
+            const auto& [tenant, name] = key;
+            const Queue* const queue = find_pull_queue(tenant, name);
+            // Without an index entry a message cannot be found. index_young() hurries.
+            if (queue != nullptr && queue->lag > 0 &&
+                (meta_.indexed_up_to < work.up_to || !retime(*queue, work, budget))) {
+              return false;
+            }
+            HK_SOMETIMES(pull_queue_retimed);
+            batch_.put(DeleteDocument{tenant, retime_kind, name});
+            return true;
+          });
 }
 
 /// False: it goes on in the next batch.

@@ -1,24 +1,16 @@
 // The end of a queue. Its waiting messages are cancelled in the order of the index, a bounded
 // number per batch; until that is done the queue's gate is shut, so that none of them starts. The
 // record says how far it must go: a restart begins again and skips what is final.
-#include <algorithm>
-
 #include "base/assert.h"
 #include "base/sometimes.h"
 #include "core/machine.h"
+#include "core/queue/in_turn.h"
 
 HK_SOMETIMES_DECLARE(queue_deleted_with_messages)
 HK_SOMETIMES_DECLARE(sweep_goes_on_in_the_next_batch)
 HK_SOMETIMES_DECLARE(deleted_queue_gone)
 
 namespace hk::core {
-namespace {
-
-/// In a batch: more would only be more reads for the same number of messages.
-constexpr std::size_t sweeps_at_once = 16;
-
-}  // namespace
-
 /// To everybody else the queue is gone with this answer. Deleting what is not there is success.
 Reply Machine::decide(const DeleteQueueCommand& command) {
   const auto found = queues_.find({command.tenant, command.name});
@@ -53,39 +45,29 @@ void Machine::go_on_sweeping(const Queue& queue) {
   scheduler_.queue_gate(queue.tenant, queue.name).sweeping = true;
 }
 
-/// In turn, each for its part of the batch: until its sweep is over a queue hands nothing out, and
-/// a large one must not keep the others shut.
+/// Until its sweep is over a queue hands nothing out.
 void Machine::sweep_queues() {
-  const std::size_t in_turn = std::min(sweeps_.size(), sweeps_at_once);
-  std::size_t left = limits_.sweeps_per_batch;
-  for (std::size_t turn = 0; turn < in_turn && left > 0; ++turn) {
-    auto next = sweeps_.upper_bound(swept_last_);
-    next = next == sweeps_.end() ? sweeps_.begin() : next;
-    swept_last_ = next->first;
-    Queue& queue = queues_.at(next->first);
-    if (queue.lag > 0) {
-      // Without an index entry a message cannot be found. index_young() hurries.
-      if (meta_.indexed_up_to < queue.sweep_up_to) {
-        continue;
-      }
-      const std::size_t share =
-          std::min(left, std::max<std::size_t>(limits_.sweeps_per_batch / in_turn, 1));
-      std::size_t budget = share;
-      const bool done = sweep(queue, next->second, budget);
-      left -= share - budget;
-      if (!done) {
-        HK_SOMETIMES(sweep_goes_on_in_the_next_batch);
-        continue;
-      }
-    }
-    queue.sweep_up_to = Seq{};
-    dirty_queues_.insert(next->first);
-    sweeps_.erase(next);
-    Gate& gate = scheduler_.queue_gate(queue.tenant, queue.name);
-    gate.sweeping = false;
-    scheduler_.gate_changed(gate, batch_.now());
-    drop_if_over(queue);
-  }
+  in_turn(sweeps_, swept_last_, limits_.sweeps_per_batch,
+          [this](const QueueKey& key, IndexWalk& walk, std::size_t& budget) {
+            Queue& queue = queues_.at(key);
+            if (queue.lag > 0) {
+              // Without an index entry a message cannot be found. index_young() hurries.
+              if (meta_.indexed_up_to < queue.sweep_up_to) {
+                return false;
+              }
+              if (!sweep(queue, walk, budget)) {
+                HK_SOMETIMES(sweep_goes_on_in_the_next_batch);
+                return false;
+              }
+            }
+            queue.sweep_up_to = Seq{};
+            dirty_queues_.insert(key);
+            Gate& gate = scheduler_.queue_gate(queue.tenant, queue.name);
+            gate.sweeping = false;
+            scheduler_.gate_changed(gate, batch_.now());
+            drop_if_over(queue);
+            return true;
+          });
 }
 
 /// False: it goes on in the next batch.
@@ -124,6 +106,7 @@ void Machine::drop_if_over(const Queue& queue) {
   }
   HK_SOMETIMES(deleted_queue_gone);
   scheduler_.forget_gate(scheduler_.queue_gate(queue.tenant, queue.name));
+  scheduler_.forget_pull_queue(queue.tenant, queue.name);
   queues_.erase({queue.tenant, queue.name});
 }
 

@@ -3,8 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <future>
+#include <memory>
 #include <thread>
+#include <utility>
 
 #include "integration/delivery/harness.h"
 
@@ -19,6 +20,18 @@ core::StartAttempt with_callback(const std::string& url) {
   message->callback.emplace().url = "http://127.0.0.1/called";
   start.message = std::move(message);
   return start;
+}
+
+DispatcherOptions with_room(std::shared_ptr<AnswerRoom> room) {
+  DispatcherOptions options = loopback_options();
+  options.answer_room = std::move(room);
+  return options;
+}
+
+void answer_at_length(Socket& socket) {
+  while (!socket.read_request().empty()) {
+    socket.write(ok_answer(long_body));
+  }
 }
 
 TEST(AnswerRoom, ATenantLeavesSeatsForOthers) {
@@ -36,15 +49,10 @@ TEST(AnswerRoom, ATenantLeavesSeatsForOthers) {
 }
 
 TEST(AnswerRoom, ALongAnswerIsReadOnWhenThereIsASeat) {
-  DispatcherOptions options = loopback_options();
-  options.answer_room = std::make_shared<AnswerRoom>(1);
-  World world(options);
-  Receiver receiver([](Socket& socket) {
-    while (!socket.read_request().empty()) {
-      socket.write(ok_answer(long_body));
-    }
-  });
-  auto seat = AnswerRoom::take_seat(options.answer_room, core::TenantId{77});
+  const auto room = std::make_shared<AnswerRoom>(1);
+  World world(with_room(room));
+  Receiver receiver(answer_at_length);
+  auto seat = AnswerRoom::take_seat(room, core::TenantId{77});
   ASSERT_NE(seat, nullptr);
   world.start({with_callback(receiver.url())});
 
@@ -63,15 +71,14 @@ TEST(AnswerRoom, ALongAnswerIsReadOnWhenThereIsASeat) {
 }
 
 TEST(AnswerRoom, WhoWaitsForASeatStillHasItsDeadline) {
-  DispatcherOptions options = loopback_options();
-  options.answer_room = std::make_shared<AnswerRoom>(1);
-  World world(options);
+  const auto room = std::make_shared<AnswerRoom>(1);
+  World world(with_room(room));
   Receiver receiver([](Socket& socket) {
     socket.read_request();
     socket.write(ok_answer(long_body));
     (void)socket.wait_for_close();
   });
-  const auto seat = AnswerRoom::take_seat(options.answer_room, core::TenantId{77});
+  const auto seat = AnswerRoom::take_seat(room, core::TenantId{77});
   core::StartAttempt start = with_callback(receiver.url());
   auto message = std::make_shared<core::Message>(*start.message);
   message->timeout = Millis{300};
@@ -82,29 +89,24 @@ TEST(AnswerRoom, WhoWaitsForASeatStillHasItsDeadline) {
 }
 
 TEST(AnswerRoom, TheSeatIsHeldUntilTheReportIsTaken) {
-  DispatcherOptions options = loopback_options();
-  options.answer_room = std::make_shared<AnswerRoom>(1);
-  World world(options);
-  Receiver receiver([](Socket& socket) {
-    while (!socket.read_request().empty()) {
-      socket.write(ok_answer(long_body));
-    }
-  });
+  const auto room = std::make_shared<AnswerRoom>(1);
+  World world(with_room(room));
+  Receiver receiver(answer_at_length);
   world.submitter.room = 0;
   world.start({with_callback(receiver.url())});
   const auto end = std::chrono::steady_clock::now() + patience;
   while (world.submitter.calls == 0 && std::chrono::steady_clock::now() < end) {
     std::this_thread::yield();
   }
-  EXPECT_EQ(AnswerRoom::take_seat(options.answer_room, core::TenantId{1}), nullptr);
+  EXPECT_EQ(AnswerRoom::take_seat(room, core::TenantId{1}), nullptr);
 
   world.submitter.room = SIZE_MAX;
   ASSERT_EQ(world.submitter.wait_for(1).size(), 1U);
-  while (AnswerRoom::take_seat(options.answer_room, core::TenantId{1}) == nullptr &&
+  while (AnswerRoom::take_seat(room, core::TenantId{1}) == nullptr &&
          std::chrono::steady_clock::now() < end) {
     std::this_thread::yield();
   }
-  EXPECT_NE(AnswerRoom::take_seat(options.answer_room, core::TenantId{1}), nullptr);
+  EXPECT_NE(AnswerRoom::take_seat(room, core::TenantId{1}), nullptr);
 }
 
 }  // namespace

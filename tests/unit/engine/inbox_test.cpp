@@ -111,6 +111,27 @@ TEST(Inbox, DocumentsAndBodiesThatAreMendedCountWithTheirBytes) {
   EXPECT_EQ(full.put(small), 0U) << "one without a body needs no room";
 }
 
+TEST(Inbox, SettingsCountWithTheirTexts) {
+  const std::vector<core::Header> texts = {{"name", std::string(60 * kib, 'x')}};
+  core::CreatePullQueue create;
+  create.settings.tags = texts;
+  core::SetPullSettings set;
+  set.settings.extra = texts;
+  core::UpsertEndpoints endpoints;
+  endpoints.endpoints = {{.name = "a", .url = std::string(60 * kib, 'x'), .host = "b"}};
+  core::SetGroupOptions options;
+  options.options = texts;
+  EXPECT_EQ(first_batch(submissions(create, create)), 1U);
+  EXPECT_EQ(first_batch(submissions(set, set)), 1U);
+  EXPECT_EQ(first_batch(submissions(endpoints, endpoints)), 1U);
+  EXPECT_EQ(first_batch(submissions(options, options)), 1U);
+
+  Inbox inbox(10, 100 * kib);
+  auto all = submissions(create, set, endpoints, options);
+  EXPECT_EQ(inbox.put(all), 3U);
+  EXPECT_GE(inbox.bytes(), 60 * kib);
+}
+
 TEST(Inbox, NothingIsForgottenAtTheEndOfABatchByBytes) {
   Inbox inbox(100, 100 * mib);
   auto all = submissions(publish(60), publish(60), publish(60));

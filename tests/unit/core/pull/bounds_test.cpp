@@ -102,6 +102,60 @@ TEST(PullBounds, ALargePurgeKeepsNoOtherQueueShut) {
   EXPECT_EQ(rig.reader.queue_records.at({tenant_one, "a-large-one"}).lag, 0U);
 }
 
+TEST(PullBounds, NothingIsLeftInMemoryOfQueuesThatAreGone) {
+  PullRig rig;
+  for (int round = 0; round < 3; ++round) {
+    for (const char* const name : {"empty", "waiting", "out", "asked", "fifo.fifo"}) {
+      PullSettings settings;
+      settings.fifo = name == std::string("fifo.fifo");
+      rig.make(name, settings);
+    }
+    rig.send("waiting", "w");
+    rig.send("out", "o");
+    EXPECT_EQ(rig.receive("out"), Bodies{"o"});
+    rig.send("fifo.fifo", "f1", "g");
+    rig.send("fifo.fifo", "f2", "h");
+    EXPECT_EQ(rig.receive("fifo.fifo", 1).size(), 1U);
+    rig.run(rig.asking("asked", 1, {}, Millis{60'000}));
+    if (round == 1) {
+      rig.restart();
+    }
+    EXPECT_GE(rig.machine->pull_queues(), 3U);
+    for (const char* const name : {"empty", "waiting", "out", "asked", "fifo.fifo"}) {
+      rig.run(DeleteQueueCommand{tenant_one, name});
+    }
+    rig.pass(Millis{60'000});
+    EXPECT_EQ(rig.machine->pull_queues(), 0U);
+    EXPECT_EQ(rig.machine->lanes(), 0U);
+  }
+}
+
+TEST(PullBounds, ALargeQueueThatWasChangedHoldsUpNoOther) {
+  Limits limits;
+  limits.sweeps_per_batch = 2;
+  PullRig rig(limits);
+  rig.make("a-large-one");
+  rig.make("b");
+  for (int i = 0; i < 100; ++i) {
+    rig.send("a-large-one", "m");
+  }
+  rig.send("b", "old");
+  rig.pass(Millis{90'000});
+  for (const std::string name : {"a-large-one", "b"}) {
+    PullSettings brief = *rig.reader.queue_records.at({tenant_one, name}).pull;
+    brief.retention = Millis{60'000};
+    rig.run(SetPullSettings{tenant_one, name, brief});
+  }
+  rig.run();
+  rig.run();
+  EXPECT_EQ(rig.reader.queue_records.at({tenant_one, "b"}).lag, 0U);
+  EXPECT_GT(rig.reader.queue_records.at({tenant_one, "a-large-one"}).lag, 50U);
+  for (int i = 0; i < 100; ++i) {
+    rig.run();
+  }
+  EXPECT_EQ(rig.reader.queue_records.at({tenant_one, "a-large-one"}).lag, 0U);
+}
+
 UpsertQueue pausing(const std::string& queue, bool paused) {
   return {.tenant = tenant_one, .name = queue, .paused = paused};
 }

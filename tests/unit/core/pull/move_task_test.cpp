@@ -326,5 +326,49 @@ TEST(MovesBesideAPurge, WaitForItsEnd) {
   EXPECT_EQ(rig.receive("other"), (Bodies{"new"}));
 }
 
+TEST(MovesInOneBatch, AreBoundedInBytesAttributesIncluded) {
+  Limits limits;
+  limits.moved_bytes_per_batch = 1000;
+  PullRig rig(limits);
+  rig.make("from");
+  rig.make("to");
+  for (int i = 0; i < 10; ++i) {
+    Publish sent = PullRig::sending("from", std::string(100, 'x'));
+    sent.message->pull->attributes = {
+        {.name = "a", .type = "String", .value = std::string(200, 'y')}};
+    rig.run(std::move(sent));
+  }
+  rig.run(StartMoveTask{tenant_one, "from", "to", 0});
+  EXPECT_EQ(rig.count("to").visible, 4U) << "one batch of four, and another one that asks";
+  for (int i = 0; i < 10; ++i) {
+    rig.run();
+  }
+  EXPECT_EQ(rig.count("to").visible, 10U);
+  EXPECT_EQ(rig.count("from").visible, 0U);
+}
+
+TEST(MovesInOneBatch, AreBoundedHoweverManyTasksRun) {
+  PullRig rig(small_windows());
+  constexpr int tasks = 40;
+  rig.make("to");
+  for (int i = 0; i < tasks; ++i) {
+    const std::string name = "from-" + std::to_string(i);
+    rig.make(name);
+    rig.send(name, "m");
+    rig.send(name, "m");
+  }
+  rig.machine->stop_starting();
+  for (int i = 0; i < tasks; ++i) {
+    rig.run(StartMoveTask{tenant_one, "from-" + std::to_string(i), "to", 0});
+  }
+  rig.restart();
+  const auto moved = [&] { return rig.reader.queue_records.at({tenant_one, "to"}).lag; };
+  for (std::uint64_t last = moved(); last < 2 * tasks; last = moved()) {
+    rig.run();
+    ASSERT_GT(moved(), last);
+    ASSERT_LE(moved(), last + 3);
+  }
+}
+
 }  // namespace
 }  // namespace hk::core::testing

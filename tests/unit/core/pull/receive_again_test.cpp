@@ -57,6 +57,15 @@ TEST_F(ReceiveAgain, GivesNothingThatWasPurgedMeanwhile) {
   EXPECT_EQ(rig.take(rig.run(PurgeQueue{tenant_one, "q"}, std::move(again))), Bodies{});
 }
 
+TEST_F(ReceiveAgain, IsOfWhatItHoldsAlsoWhileTheQueueIsPaused) {
+  EXPECT_EQ(receive("once"), (Bodies{"a1", "a2"}));
+  rig.run(UpsertQueue{.tenant = tenant_one, .name = "q", .paused = true});
+  EXPECT_EQ(receive("other"), Bodies{});
+  EXPECT_EQ(receive("once"), (Bodies{"a1", "a2"}));
+  rig.pass(30 * second);
+  EXPECT_EQ(receive("once"), Bodies{}) << "it holds nothing any more";
+}
+
 TEST_F(ReceiveAgain, IsANewReceiveOnceTheTimeIsOver) {
   EXPECT_EQ(receive("once"), (Bodies{"a1", "a2"}));
   const std::uint32_t first = rig.receipts["a1"].receive;

@@ -1,0 +1,99 @@
+#include "core/pull/delayed.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace hk::core {
+namespace {
+
+/// The same, counted by knowing each of them.
+struct Each {
+  std::multiset<std::int64_t> dues;
+
+  [[nodiscard]] std::uint64_t count(std::int64_t now) const {
+    return static_cast<std::uint64_t>(std::distance(dues.upper_bound(now), dues.end()));
+  }
+  std::set<std::int64_t> forget(std::int64_t now) {
+    std::set<std::int64_t> gone;
+    while (!dues.empty() && *dues.begin() / 1000 < now / 1000) {
+      gone.insert(*dues.begin() / 1000);
+      dues.erase(dues.begin());
+    }
+    return gone;
+  }
+  [[nodiscard]] std::set<std::int64_t> seconds() const {
+    std::set<std::int64_t> seconds;
+    for (const std::int64_t due : dues) {
+      seconds.insert(due / 1000);
+    }
+    return seconds;
+  }
+};
+
+TEST(Delayed, CountsAsIfEachWereKnown) {
+  EXPECT_TRUE(rc::check([] {
+    Delayed counted;
+    Each each;
+    std::int64_t now = 1'700'000'000'000 + *rc::gen::inRange<std::int64_t>(0, 20'000);
+    const auto steps = *rc::gen::container<std::vector<std::pair<int, std::int64_t>>>(
+        rc::gen::pair(rc::gen::inRange(0, 8), rc::gen::inRange<std::int64_t>(1, 20'000)));
+    for (const auto& [what, ms] : steps) {
+      if (what < 5) {
+        const std::int64_t due = now + (what == 0 ? ms / 1000 * 1000 : ms);
+        if (due > now) {
+          counted.add(moment_from_ms(due));
+          each.dues.insert(due);
+        }
+      } else if (what == 5 && !each.dues.empty()) {
+        const auto last = std::prev(each.dues.end());
+        RC_ASSERT(counted.remove(moment_from_ms(*last)));
+        each.dues.erase(last);
+      } else if (what == 6) {
+        now += ms / 10;
+        const auto gone = counted.forget(moment_from_ms(now));
+        const auto expected = each.forget(now);
+        RC_ASSERT(std::ranges::equal(gone, expected));
+      } else {
+        now += ms / 100;
+      }
+      RC_ASSERT(counted.count(moment_from_ms(now)) == each.count(now));
+    }
+
+    Delayed read;
+    for (const std::int64_t second : each.seconds()) {
+      RC_ASSERT(!counted.text(second).empty());
+      RC_ASSERT(read.read(second, counted.text(second)));
+    }
+    RC_ASSERT(read.count(moment_from_ms(0)) == each.dues.size());
+    RC_ASSERT(counted.empty() == each.dues.empty());
+    counted.forget(never);
+    RC_ASSERT(counted.empty());
+  }));
+}
+
+TEST(Delayed, ASecondIsStoredByItsMillisecondsAndNothingElse) {
+  Delayed counted;
+  for (const std::int64_t due : {7'999, 8'000, 8'000, 8'017, 8'999, 9'000, 15'999, 16'000}) {
+    counted.add(moment_from_ms(due));
+  }
+  EXPECT_EQ(counted.text(7), "999:1");
+  EXPECT_EQ(counted.text(8), "0:2 17:1 999:1");
+  EXPECT_EQ(counted.text(9), "0:1");
+  EXPECT_EQ(counted.text(10), "");
+  EXPECT_EQ(counted.text(15), "999:1");
+  EXPECT_EQ(counted.text(16), "0:1");
+  EXPECT_FALSE(counted.remove(moment_from_ms(8'018)));
+  EXPECT_TRUE(counted.remove(moment_from_ms(8'017)));
+  EXPECT_EQ(counted.text(8), "0:2 999:1");
+  for (const char* const damaged : {"x", "1", "1:", "1:0", "1000:1", "1:1,2:2"}) {
+    EXPECT_FALSE(Delayed{}.read(8, damaged)) << damaged;
+  }
+}
+
+}  // namespace
+}  // namespace hk::core
