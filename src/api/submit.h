@@ -12,12 +12,11 @@ namespace hk::api {
 template <class Done>
 void submit_then(Call& call, core::Command command, http::Response (*refused)(const Error&),
                  Done done) {
-  call.batcher.submit(
-      std::move(command),
-      [refused, done = std::move(done), answer = std::move(call.answer)](
-          const core::Reply& reply) mutable {
-        answer(reply ? done(reply) : refused(reply.error()));
-      });
+  call.batcher.submit(std::move(command),
+                      [refused, done = std::move(done),
+                       answer = std::move(call.answer)](const core::Reply& reply) mutable {
+                        answer(reply ? done(reply) : refused(reply.error()));
+                      });
 }
 
 }  // namespace hk::api

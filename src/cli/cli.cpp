@@ -17,6 +17,7 @@
 #include "cli/remote.h"
 #include "cli/serve.h"
 #include "cli/tenants.h"
+#include "cli/usage.h"
 #include "cli/version.h"
 #include "config/options.h"
 #include "outbox/load_settings.h"
@@ -458,8 +459,7 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    const int code = app.exit(error);
-    return code == 0 ? exit_ok : exit_usage;
+    return refuse_usage(app, error);
   }
   return arguments.code;
 }

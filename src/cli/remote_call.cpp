@@ -12,6 +12,12 @@ namespace json = boost::json;
 std::optional<Answer> call(const Connection& connection, const std::string& method,
                            const std::string& path, std::vector<http::Field> fields,
                            std::string body, int& code) {
+  constexpr const char* how = "Give the tenant's token with --token or HIKYAKU_TOKEN (or --dev).";
+  if (connection.token.reveal().empty()) {
+    tell(fmt::format("hikyaku: there is no token. {}", how));
+    code = exit_usage;
+    return std::nullopt;
+  }
   http::ClientRequest request{.method = method,
                               .url = connection.url + path,
                               .fields = std::move(fields),
@@ -48,7 +54,7 @@ std::optional<Answer> call(const Connection& connection, const std::string& meth
   }
   tell(fmt::format("hikyaku: {} ({})", why, answer.status));
   if (answer.status == 401) {
-    tell("Give the tenant's token with --token or HIKYAKU_TOKEN (or --dev).");
+    tell(how);
   }
   code = exit_failed;
   return std::nullopt;

@@ -106,11 +106,27 @@ class Words(unittest.TestCase):
             self.assertIn(word, done.stdout)
 
     def test_unknown_or_missing_commands_are_an_error(self):
-        for arguments in ((), ("fly",), ("messages",), ("messages", "get"), ("dlq", "fly")):
+        for arguments, said in (((), "hikyaku: a command is missing"), (("fly",), "hikyaku: there is no command fly"),
+                                (("messages",), "hikyaku messages: a command is missing"),
+                                (("messages", "get"), "hikyaku messages get: id is required"),
+                                (("dlq", "fly"), "hikyaku dlq: there is no command fly"),
+                                (("dlq", "--count", "3", "list"), "hikyaku dlq: not expected here: --count 3"),
+                                (("dlq", "list", "--count", "0"), "hikyaku dlq list: --count"),
+                                (("version", "--now"), "hikyaku version: not expected here: --now")):
             with self.subTest(arguments):
                 done = run_binary(*arguments)
                 self.assertEqual(done.returncode, USAGE)
-                self.assertTrue(done.stderr)
+                self.assertIn(said, done.stderr)
+                self.assertIn("--help shows what there is", done.stderr)
+                self.assertEqual(done.stdout, "")
+
+    def test_a_missing_token_is_said_so(self):
+        env = {name: value for name, value in os.environ.items() if name != "HIKYAKU_TOKEN"}
+        for arguments in (("dlq", "list"), ("publish", "http://127.0.0.1:9/x", "--body", "1"), ("tail", "--once")):
+            with self.subTest(arguments):
+                done = run_binary(*arguments, env=env)
+                self.assertEqual(done.returncode, USAGE)
+                self.assertIn("--token or HIKYAKU_TOKEN", done.stderr)
 
     def test_a_server_that_is_not_there_is_said_so(self):
         done = run_binary("dlq", "list", env=dict(os.environ, HIKYAKU_URL="http://127.0.0.1:1", HIKYAKU_TOKEN="x"))
