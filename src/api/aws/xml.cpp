@@ -8,6 +8,8 @@ namespace hk::api::aws {
 namespace {
 
 constexpr std::string_view replacement = "\xef\xbf\xbd";
+/// U+FFFE and U+FFFF begin so, and much that is allowed.
+constexpr unsigned char noncharacter_begin = 0xef;
 
 bool is_ascii(std::string_view text) {
   return bytes_before(text, [](EightBytes bytes) { return bytes.not_ascii(); }) == text.size();
@@ -29,10 +31,12 @@ std::string_view escape_of(char c) {
 }  // namespace
 
 void append_xml_text(std::string& out, std::string_view text) {
-  const bool broken = !is_ascii(text) && !valid_utf8(text);
-  const auto special = [broken](EightBytes bytes) {
+  const bool ascii = is_ascii(text);
+  const bool broken = !ascii && !valid_utf8(text);
+  const auto special = [=](EightBytes bytes) {
     return bytes.below(0x20) | bytes.equal('&') | bytes.equal('<') | bytes.equal('>') |
-           bytes.equal('"') | (broken ? bytes.not_ascii() : 0);
+           bytes.equal('"') | (broken ? bytes.not_ascii() : 0) |
+           (ascii ? 0 : bytes.equal(noncharacter_begin));
   };
   while (true) {
     const std::size_t run = bytes_before(text, special);
@@ -40,8 +44,15 @@ void append_xml_text(std::string& out, std::string_view text) {
     if (run == text.size()) {
       return;
     }
-    out += escape_of(text[run]);
-    text.remove_prefix(run + 1);
+    text.remove_prefix(run);
+    if (!broken && static_cast<unsigned char>(text.front()) == noncharacter_begin) {
+      const bool allowed = !text.starts_with("\xef\xbf\xbe") && !text.starts_with("\xef\xbf\xbf");
+      out += allowed ? text.substr(0, 3) : replacement;
+      text.remove_prefix(3);
+      continue;
+    }
+    out += escape_of(text.front());
+    text.remove_prefix(1);
   }
 }
 

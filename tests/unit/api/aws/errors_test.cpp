@@ -196,6 +196,9 @@ TEST(Xml, EscapesWhatMustBeAndReplacesWhatItCannotHold) {
        "b"},
       {"\x1b[31m", "\xef\xbf\xbd[31m"},
       {"cut \xc3", "cut \xef\xbf\xbd"},
+      {"a\xef\xbf\xbf\xef\xbf\xbe<", "a\xef\xbf\xbd\xef\xbf\xbd&lt;"},
+      {"\xef\xbf\xbd \xef\xbc\x81\xef\xbb\xbf and on",
+       "\xef\xbf\xbd \xef\xbc\x81\xef\xbb\xbf and on"},
   };
 
   for (const Row& row : rows) {
