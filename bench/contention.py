@@ -11,7 +11,7 @@ import statistics
 import subprocess
 import time
 
-from processes import DEV_TOKEN, Floor, Server
+from processes import DEV_TOKEN, Floor, Server, get
 from sqs import call
 
 DESTINATIONS = 1000
@@ -282,6 +282,51 @@ class Contention:
                  "<= 512 MiB", most <= 512 and sent["created_total"] == count and hanging > 0,
                  f"{rss:.0f} MiB in the end, {before:.0f} MiB before; {hanging} on their way")
 
+    def large_dead_letters(self):
+        """The bodies of dead letters are not in the request that retries them."""
+        count, bytes_each = (50 if self.bench.quick else 100), 4_000_000
+        with self.server() as server:
+            self.load(server.publish_url("http://127.0.0.1:9/hook"), 8, 120, "--count", str(count), "--body-bytes",
+                      str(bytes_each), "--header", "Upstash-Retries: 0")
+            deadline = time.monotonic() + 60
+            while server.metric("hikyaku_dead_letters") < count and time.monotonic() < deadline:
+                time.sleep(0.1)
+            ids, cursor = [], ""
+            while cursor is not None:
+                page = json.loads(get(server.port, "/v2/dlq?cursor=" + cursor)[1])
+                ids += [one["dlqId"] for one in page["messages"]]
+                cursor = page.get("cursor")
+            before = server.rss_mib()
+            with open(f"/proc/{server.child.pid}/clear_refs", "w") as f:
+                f.write("5")  # the most of it begins again
+            since = time.monotonic()
+            retried = len(server.post("/v2/dlq/retry?" + "&".join("dlqIds=" + one for one in ids))["responses"])
+            took, most = time.monotonic() - since, server.rss_mib("VmHWM")
+        self.raw["large_dead_letters"] = {"rss_mib": [before, most], "seconds": took}
+        self.row(f"{count} dead letters of {bytes_each // 1_000_000} MB retried at once: memory", f"{most:.0f} MiB",
+                 "<= 512 MiB", most <= 512 and retried == count, f"{before:.0f} MiB before; in {took:.1f} s")
+
+    def large_answers(self):
+        """Clients that ask for much and read nothing of it."""
+        clients, bytes_each = 100, 8_000_000
+        with self.server() as server, contextlib.ExitStack() as stack:
+            self.load(server.publish_url("http://127.0.0.1:9/hook"), 1, 60, "--count", "1", "--body-bytes", str(bytes_each),
+                      "--header", "Upstash-Delay: 1h", "--header", "Upstash-Deduplication-Id: large")
+            [event] = json.loads(get(server.port, "/v2/events?count=1")[1])["events"]
+            ask = (f"GET /v2/messages/{event['messageId']} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {DEV_TOKEN}\r\n"
+                   "\r\n").encode()
+            before = server.rss_mib()
+            for _ in range(clients):
+                client = stack.enter_context(socket.socket())
+                client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+                client.connect(("127.0.0.1", server.port))
+                client.sendall(ask)
+            time.sleep(5)
+            most, refused = server.rss_mib("VmHWM"), server.metric("hikyaku_answers_without_room_total")
+        self.raw["large_answers"] = {"rss_mib": [before, most], "refused": refused}
+        self.row(f"{clients} clients that read nothing of an answer of {bytes_each // 1_000_000} MB: memory", f"{most:.0f} MiB",
+                 "<= 512 MiB", most <= 512, f"{before:.0f} MiB before; {refused:.0f} were told to come back")
+
     # ---- rates that are kept up ----
 
     def sustained(self):
@@ -320,5 +365,7 @@ class Contention:
             self.overload()
         if only in (None, "large"):
             self.large()
+            self.large_dead_letters()
+            self.large_answers()
         if only in (None, "sustained"):
             self.sustained()

@@ -2,6 +2,7 @@
 import http.client
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -121,6 +122,23 @@ class Server(Process):
             if response.status != 201:
                 raise SystemExit(f"no tenant was made: {response.status} {answer.decode(errors='replace')}")
             return json.loads(answer)["token"]
+        finally:
+            connection.close()
+
+    def metric(self, name):
+        """The sum over its labels."""
+        lines = get(self.port, "/metrics")[1].decode().splitlines()
+        return sum(float(line.rsplit(" ", 1)[1]) for line in lines if re.split(r"[ {]", line, 1)[0] == name)
+
+    def post(self, path):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
+        try:
+            connection.request("POST", path, headers={"Authorization": "Bearer " + DEV_TOKEN})
+            response = connection.getresponse()
+            answer = response.read()
+            if response.status // 100 != 2:
+                raise SystemExit(f"POST {path}: {response.status} {answer.decode(errors='replace')}")
+            return json.loads(answer)
         finally:
             connection.close()
 

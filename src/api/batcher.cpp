@@ -150,13 +150,18 @@ void Batcher::hand_out(std::vector<core::HandOut> all) {
       waiting.done(std::move(one));
       continue;
     }
-    core::GiveBack back{waiting.tenant, waiting.queue, one.receiver, {}};
-    for (const core::HandOut::One& message : one.messages) {
-      back.receipts.push_back({message.message->id, message.receive});
-    }
-    if (!back.receipts.empty()) {
-      give_back(std::move(back));
-    }
+    give_back(waiting.tenant, waiting.queue, one);
+  }
+}
+
+void Batcher::give_back(core::TenantId tenant, const std::string& queue,
+                        const core::HandOut& handed) {
+  core::GiveBack back{tenant, queue, handed.receiver, {}};
+  for (const core::HandOut::One& message : handed.messages) {
+    back.receipts.push_back({message.message->id, message.receive});
+  }
+  if (!back.receipts.empty()) {
+    give_back(std::move(back));
   }
 }
 

@@ -41,6 +41,8 @@ class Batcher final : public engine::Mailbox {
   core::ReceiverId receive(core::Receive command, Received done);
   /// Nobody waits for it any more. What is on its way to it is given back.
   void stop_receiving(core::ReceiverId receiver);
+  /// What was handed out does not reach its receiver.
+  void give_back(core::TenantId tenant, const std::string& queue, const core::HandOut& handed);
   /// On this thread: hand-outs for its receivers.
   void hand_out(std::vector<core::HandOut> all);
   /// Which I/O thread's batcher has this receiver.

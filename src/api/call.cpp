@@ -2,23 +2,54 @@
 
 #include <utility>
 
+#include "api/surface.h"
 #include "base/assert.h"
 #include "observe/metrics.h"
 
 namespace hk::api {
 
-Answer::Answer(http::Responder respond, observe::Metrics& metrics)
-    : respond_(std::move(respond)), metrics_(&metrics), start_(std::chrono::steady_clock::now()) {}
+Answer::Answer(http::Responder respond, observe::Metrics& metrics,
+               std::shared_ptr<engine::TenantRoom> room)
+    : respond_(std::move(respond)),
+      metrics_(&metrics),
+      room_(std::move(room)),
+      start_(std::chrono::steady_clock::now()) {}
 
 Answer::Answer(Answer&& other) noexcept
     : respond_(std::move(other.respond_)),
       metrics_(other.metrics_),
+      room_(std::move(other.room_)),
+      tenant_(other.tenant_),
+      refused_as_(other.refused_as_),
       start_(other.start_),
       pending_(std::exchange(other.pending_, false)) {}
+
+bool Answer::take_room(http::Response& response) {
+  if (response.body.size() <= large_bytes || response.held) {
+    return true;
+  }
+  response.held = engine::TenantRoom::take(room_, tenant_, response.body.size());
+  return response.held != nullptr;
+}
+
+bool Answer::try_answer(http::Response& response) {
+  if (!take_room(response)) {
+    return false;
+  }
+  (*this)(std::move(response));
+  return true;
+}
 
 void Answer::operator()(http::Response response) {
   HK_ASSERT(pending_);
   pending_ = false;
+  if (!take_room(response) && refused_as_) {
+    response =
+        error_for(*refused_as_, 503,
+                  "too many large answers are waiting to be read: read those that were asked "
+                  "for, and ask again in a moment");
+    response.fields.push_back({"Retry-After", "1"});
+  }
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start_;
   metrics_->request(response.status, taken.count());
   respond_(std::move(response));

@@ -3,8 +3,11 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,6 +18,7 @@
 #include "edge/http/server.h"
 #include "engine/submitter.h"
 #include "engine/tenant_directory.h"
+#include "engine/tenant_room.h"
 
 namespace hk::observe {
 class Metrics;
@@ -22,10 +26,16 @@ class Metrics;
 
 namespace hk::api {
 
-/// The answer to one request; move-only, called once, on the request's I/O thread. Counts it.
+enum class Surface : std::uint8_t;
+
+/// The answer to one request; move-only, called once, on the request's I/O thread. Counts it. A
+/// large one takes room until it is sent: clients that do not read must not fill the memory.
 class Answer {
  public:
-  Answer(http::Responder respond, observe::Metrics& metrics);
+  static constexpr std::size_t large_bytes = std::size_t{64} * 1024;
+
+  Answer(http::Responder respond, observe::Metrics& metrics,
+         std::shared_ptr<engine::TenantRoom> room);
   Answer(Answer&& other) noexcept;
   Answer& operator=(Answer&&) = delete;
   Answer(const Answer&) = delete;
@@ -33,13 +43,24 @@ class Answer {
   ~Answer() = default;
 
   void operator()(http::Response response);
+  /// False: there is no room for it, and nothing was answered.
+  [[nodiscard]] bool try_answer(http::Response& response);
+  void of_tenant(core::TenantId tenant) { tenant_ = tenant; }
+  /// For a request that changes nothing: without room for a large answer it is told to come back.
+  /// All others get theirs in any case.
+  void may_be_refused(Surface surface) { refused_as_ = surface; }
   /// See http::Responder.
   void when_gone(std::move_only_function<void()> told) { respond_.when_gone(std::move(told)); }
   [[nodiscard]] bool pending() const { return pending_; }
 
  private:
+  [[nodiscard]] bool take_room(http::Response& response);
+
   http::Responder respond_;
   observe::Metrics* metrics_;
+  std::shared_ptr<engine::TenantRoom> room_;
+  core::TenantId tenant_{};
+  std::optional<Surface> refused_as_{};
   std::chrono::steady_clock::time_point start_;
   bool pending_ = true;
 };

@@ -19,6 +19,8 @@ namespace hk::api {
 struct Options {
   std::size_t body_bytes_max = std::size_t{10} * 1024 * 1024;    ///< of a message
   std::size_t batch_bytes_max = std::size_t{100} * 1024 * 1024;  ///< of a request with many of them
+  std::size_t answer_bytes_max = std::size_t{256}
+                                 << 20U;  ///< of large answers that are not sent yet
   std::size_t batch_items_max = 10'000;
   std::size_t forward_fields_max = 64;
   std::size_t forward_bytes_max = std::size_t{16} * 1024;

@@ -99,6 +99,12 @@ void dispatch(const Services& services, Call& call) {
     call.param = std::move(*param);
   }
   call.rest = found.parts.rest;
+  if (call.tenant) {
+    call.answer.of_tenant(call.tenant->id);
+  }
+  if (call.request.method == "GET") {
+    call.answer.may_be_refused(route.surface);
+  }
   answering(call.answer, route.surface, [&] { route.handler(services, call); });
 }
 
@@ -106,7 +112,9 @@ void dispatch(const Services& services, Call& call) {
 
 Service::Service(engine::Submitter& submitter, const engine::TenantDirectory& tenants,
                  observe::Metrics& metrics, Options options)
-    : options_(std::move(options)), services_{submitter, tenants, metrics, options_} {
+    : options_(std::move(options)),
+      services_{submitter, tenants, metrics, options_},
+      answer_room_(std::make_shared<engine::TenantRoom>(options_.answer_bytes_max)) {
   HK_ASSERT(options_.gate_of);
   HK_ASSERT(options_.check_destination);
   HK_ASSERT(options_.check_header);
@@ -124,7 +132,7 @@ void Service::attach(const std::vector<http::IoThread*>& threads) {
 
 void Service::handle(http::Request&& request, http::Responder respond, http::IoThread& io) {
   Call call{.request = request,
-            .answer = Answer(std::move(respond), services_.metrics),
+            .answer = Answer(std::move(respond), services_.metrics, answer_room_),
             .batcher = batcher_of(io)};
   if (sqs::is_for_aws(request)) {
     sqs::handle(services_, call);

@@ -50,11 +50,14 @@ class Service {
   /// The thread's own. On that thread.
   Batcher& batcher_of(http::IoThread& io);
   [[nodiscard]] const Options& options() const { return options_; }
+  /// For large answers that clients have not read yet, in bytes.
+  [[nodiscard]] const engine::TenantRoom& answer_room() const { return *answer_room_; }
 
  private:
   // Constant after construction.
   const Options options_;
   const Services services_;
+  const std::shared_ptr<engine::TenantRoom> answer_room_;
   // Slot i is touched by I/O thread i alone.
   std::array<std::unique_ptr<Batcher>, io_threads_max> batchers_;
 };

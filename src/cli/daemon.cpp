@@ -14,7 +14,6 @@
 #include "cli/exit_code.h"
 #include "cli/process.h"
 #include "cli/version.h"
-#include "delivery/answer_room.h"
 #include "delivery/headers.h"
 #include "delivery/url.h"
 #include "observe/log.h"
@@ -195,6 +194,7 @@ void Daemon::make_service() {
   api::Options api;
   api.body_bytes_max = options_.body_bytes_max;
   api.batch_bytes_max = options_.batch_bytes_max;
+  api.answer_bytes_max = options_.answer_bytes;
   api.dedup_window = options_.dedup_window;
   api.retries_default = static_cast<std::uint32_t>(options_.retries_default);
   api.retries_max = static_cast<std::uint32_t>(options_.retries_max);
@@ -311,7 +311,7 @@ Result<void> Daemon::start_delivery() {
   out.egress = egress_;
   out.egress.own_ports = {server_->port()};
   out.resolver = delivery::make_resolver();
-  out.answer_room = std::make_shared<delivery::AnswerRoom>();
+  out.answer_room = std::make_shared<engine::TenantRoom>(delivery::long_answers_max);
   out.extra_ca_file = options_.egress_ca_file;
   out.allow_cbc = options_.allow_cbc_ciphers;
   out.response_bytes_kept = options_.response_bytes_kept;

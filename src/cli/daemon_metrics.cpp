@@ -103,6 +103,11 @@ void Daemon::register_metrics() {
   metrics_.counter("hikyaku_request_bodies_refused_total",
                    "Requests for whose bodies there was no memory.",
                    [this] { return static_cast<double>(server_->stats().bodies_refused); });
+  metrics_.gauge("hikyaku_answer_bytes", "Bytes of large answers that clients have not read yet.",
+                 [this] { return static_cast<double>(service_->answer_room().taken()); });
+  metrics_.counter("hikyaku_answers_without_room_total",
+                   "Large answers for which there was no memory.",
+                   [this] { return static_cast<double>(service_->answer_room().refused()); });
   metrics_.gauge("hikyaku_store_disk_bytes", "Bytes of the store on disk.",
                  [this] { return static_cast<double>(store_->stats().disk_bytes); });
   metrics_.gauge("hikyaku_store_stalled", "1 while the store slows writes down.",

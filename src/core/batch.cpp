@@ -59,6 +59,7 @@ std::optional<ScheduleState> Batch::schedule_state(TenantId tenant, const std::s
 }
 
 void Batch::put_message(std::shared_ptr<const Message> message) {
+  body_bytes_ += message->body.size();
   messages_[message->id.seq] = message;
   mutations_.emplace_back(PutMessage{std::move(message)});
 }
@@ -169,6 +170,7 @@ Batch::Output Batch::take() {
   documents_.clear();
   schedule_states_.clear();
   earliest_run_ = never;
+  body_bytes_ = 0;
   return output;
 }
 

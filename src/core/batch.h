@@ -3,6 +3,7 @@
 /// counters are gathered and written once per batch, not once per message.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <set>
@@ -59,6 +60,8 @@ class Batch {
   void expire_dedup(Moment at, TenantId tenant, const std::string& id);
   void effect(Effect effect) { effects_.push_back(std::move(effect)); }
 
+  /// Of the messages that it writes.
+  [[nodiscard]] std::size_t body_bytes() const { return body_bytes_; }
   [[nodiscard]] bool has_mutations() const { return !mutations_.empty() || !events_.empty(); }
 
   struct Output {
@@ -87,6 +90,7 @@ class Batch {
   std::map<std::pair<TenantId, std::string>, std::optional<Schedule>> schedules_;
   std::map<std::pair<TenantId, std::string>, std::optional<ScheduleState>> schedule_states_;
   Moment earliest_run_{never};
+  std::size_t body_bytes_ = 0;
   std::map<std::tuple<TenantId, std::string, std::string>, std::optional<Document>> documents_;
 };
 

@@ -22,6 +22,9 @@ struct Limits {
   std::size_t lane_window_max = 1024;                    ///< messages of one lane in memory
   std::size_t lane_window_min = 16;                      ///< … however many lanes there are
   std::size_t window_budget = 262'144;  ///< messages of all lanes in memory, roughly
+  /// Bodies that commands may have written, or receivers been given, before the next one waits for
+  /// another batch.
+  std::size_t batch_bytes = std::size_t{64} << 20U;
   std::size_t starts_per_batch = 256;
   std::size_t refills_per_batch = 32;
   std::size_t quantum = 16;  ///< starts a tenant may make before the next one's turn

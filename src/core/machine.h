@@ -47,6 +47,9 @@ class Machine {
 
   void begin(Moment now, Reader& reader);
   Reply execute(Command command);
+  /// What came so far is enough for one batch: copies of large bodies that their commands do not
+  /// carry, such as a retried dead letter's.
+  [[nodiscard]] bool is_full() const { return batch_.body_bytes() >= limits_.batch_bytes; }
   /// Timers, leases that ran out, index entries, clean-up; then starts what may start.
   void advance();
   Batch::Output take();
@@ -174,15 +177,21 @@ class Machine {
   DedupScopes pull_dedup_scopes(const Message& message, Millis window);
   std::optional<Dedup> find_duplicate(Publish& command);
   void hand_out();
-  /// How much a batch may still take out of queues without handing it out: what is too old, goes
-  /// to the dead letters or back.
+  /// How much a batch may still take out of queues.
   struct MoveRoom {
-    std::size_t messages = 0;
-    std::size_t bytes = 0;
+    std::size_t messages = 0;      ///< without handing it out: too old, to the dead letters, back
+    std::size_t bytes = 0;         ///< likewise
+    std::size_t handed_bytes = 0;  ///< to hand it out
 
-    [[nodiscard]] bool is_used_up() const { return messages == 0 || bytes == 0; }
+    [[nodiscard]] bool is_used_up() const {
+      return messages == 0 || bytes == 0 || handed_bytes == 0;
+    }
     void take(const Message& message);
+    void hand_out(const Message& message);
   };
+  [[nodiscard]] MoveRoom room_for_moves() const {
+    return {limits_.moves_per_batch, limits_.moved_bytes_per_batch, limits_.batch_bytes};
+  }
   bool hand_out_to(const Queue& queue, PullQueue& pull, const Waiter& waiter, MoveRoom& room);
   void answer_late();
   void end_waiters(const Queue& queue);

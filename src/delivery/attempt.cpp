@@ -137,7 +137,7 @@ void Attempt::on_long_answer() {
 }
 
 bool Attempt::try_read_on() {
-  seat_ = AnswerRoom::take_seat(means_.answer_room, start_.tenant);
+  seat_ = engine::TenantRoom::take(means_.answer_room, start_.tenant);
   if (seat_ == nullptr) {
     return false;
   }

@@ -12,13 +12,13 @@
 #include "base/deadline_wheel.h"
 #include "core/command.h"
 #include "core/effect.h"
-#include "delivery/answer_room.h"
 #include "delivery/connection.h"
 #include "delivery/connection_pool.h"
 #include "delivery/dispatcher.h"
 #include "delivery/outcome.h"
 #include "delivery/request.h"
 #include "delivery/signer.h"
+#include "engine/tenant_room.h"
 #include "observe/metrics.h"
 
 namespace hk::delivery {
@@ -32,7 +32,7 @@ struct AttemptMeans {
   const ResponseLimits response_limits;
   const RequestOptions request_options;
   Resolver& resolver;
-  const std::shared_ptr<AnswerRoom>& answer_room;
+  const std::shared_ptr<engine::TenantRoom>& answer_room;
   TlsClient& tls;
   ConnectionPool& pool;
   DeadlineWheel& wheel;

@@ -14,12 +14,13 @@
 #include <utility>
 
 #include "base/assert.h"
-#include "delivery/answer_room.h"
 
 namespace hk::delivery {
 namespace {
 
 namespace asio = boost::asio;
+
+constexpr std::size_t short_answer_bytes = std::size_t{32} * 1024;  // see long_answers_max
 
 asio::ip::tcp::endpoint endpoint_of(const Address& address, std::uint16_t port) {
   if (address.v6) {
@@ -260,7 +261,7 @@ void Connection::read_on() {
 void Connection::progress(ResponseReader::Progress progress) {
   switch (progress) {
     case ResponseReader::Progress::more:
-      if (may_be_long_ || reader_.kept() <= AnswerRoom::short_bytes) {
+      if (may_be_long_ || reader_.kept() <= short_answer_bytes) {
         read();
       } else {
         user_->on_long_answer();

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "base/assert.h"
-#include "delivery/answer_room.h"
 #include "delivery/attempt.h"
 #include "delivery/connection_pool.h"
 #include "delivery/ends.h"
@@ -298,7 +297,7 @@ Result<std::unique_ptr<TlsClient>> prepare(DispatcherOptions& options) {
     options.resolver = make_resolver();
   }
   if (options.answer_room == nullptr) {
-    options.answer_room = std::make_shared<AnswerRoom>();
+    options.answer_room = std::make_shared<engine::TenantRoom>(long_answers_max);
   }
   return tls;
 }

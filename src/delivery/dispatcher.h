@@ -20,7 +20,8 @@
 
 namespace hk::engine {
 class TenantDirectory;
-}
+class TenantRoom;
+}  // namespace hk::engine
 namespace hk::observe {
 enum class AttemptResult : std::uint8_t;
 class Metrics;
@@ -29,12 +30,16 @@ class SpanExporter;
 
 namespace hk::delivery {
 
-class AnswerRoom;
+/// How many answers may be long at once. Whoever asked to be called back gets the answer whole, so
+/// it is held from its first byte until the core has made it durable. The first bytes of each are
+/// within the room that its attempt has; one that is longer takes a seat, or is not read on until
+/// one is free: the receiver feels that as a slow reader.
+constexpr std::size_t long_answers_max = 64;
 
 struct DispatcherOptions {
   EgressPolicy egress{};
-  std::shared_ptr<Resolver> resolver{};       ///< shared by all dispatchers; null: one of its own
-  std::shared_ptr<AnswerRoom> answer_room{};  ///< likewise
+  std::shared_ptr<Resolver> resolver{};  ///< shared by all dispatchers; null: one of its own
+  std::shared_ptr<engine::TenantRoom> answer_room{};  ///< likewise, of long_answers_max
   std::string user_agent{"Upstash-QStash"};
   bool system_roots = true;
   std::string extra_ca_file{};  ///< PEM; "" = none

@@ -21,7 +21,6 @@ namespace {
 
 constexpr Millis wait_max{1000};  // a wall clock that leans makes a longer sleep inexact
 /// What a batch carries beyond its first command, roughly: it is one write, held in memory.
-constexpr std::size_t batch_bytes_max = std::size_t{64} * 1024 * 1024;
 const Error stopping{ErrorKind::unavailable, "the server is shutting down; try again in a moment"};
 
 std::size_t total_weight(const std::vector<Submission>& submissions) {
@@ -100,19 +99,20 @@ std::shared_ptr<core::Reader> Engine::durable_view() { return std::atomic_load(&
 
 void Engine::run_core() {
   bool stopping_starts = false;
-  std::size_t written_bytes = 0;  // of the batch before: the store has them now
+  std::size_t written_bytes = 0;     // of the batch before: the store has them now
+  std::vector<Submission> commands;  // also those that found the batch before full
   for (;;) {
     {  // Let the syncer catch up first: what arrives meanwhile joins one larger batch.
       std::unique_lock lock(sync_mutex_);
       sync_drained_.wait(lock,
                          [this] { return unsynced_ < options_.unsynced_batches_max || failed_; });
     }
-    std::vector<Submission> commands;
     bool closed = false;
     {
       std::unique_lock lock(inbox_mutex_);
       inbox_.written(std::exchange(written_bytes, 0));
-      if (inbox_.empty() && !inbox_closed_ && starts_stopped_ == stopping_starts) {
+      if (commands.empty() && inbox_.empty() && !inbox_closed_ &&
+          starts_stopped_ == stopping_starts) {
         const auto wake_at = partition_.wake_at();
         const Millis wait = wake_at ? std::min(*wake_at - clock_.now(), wait_max) : wait_max;
         if (wait > Millis{0}) {
@@ -124,7 +124,9 @@ void Engine::run_core() {
           core_sleeps_ = false;
         }
       }
-      commands = inbox_.take(options_.commands_per_batch, batch_bytes_max);
+      if (commands.empty()) {
+        commands = inbox_.take(options_.commands_per_batch, options_.limits.batch_bytes);
+      }
       closed = inbox_closed_ && inbox_.empty() && commands.empty();
       if (starts_stopped_ && !stopping_starts) {
         stopping_starts = true;
@@ -138,8 +140,7 @@ void Engine::run_core() {
       break;
     }
 
-    const std::size_t count = commands.size();
-    written_bytes = total_weight(commands);
+    const std::size_t weight = total_weight(commands);
     const Moment now = clock_.now();
     const auto wake_at = partition_.wake_at();
     if (commands.empty() && (!wake_at || *wake_at > now)) {
@@ -151,7 +152,8 @@ void Engine::run_core() {
       fail_stop(written.error());
       break;
     }
-    publish_stats(count);
+    written_bytes = weight - total_weight(commands);
+    publish_stats(written->answered.size());
     if (written->answered.empty() && written->effects.empty() && written->mutations == 0) {
       continue;
     }

@@ -1,13 +1,18 @@
 #include "engine/partition.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "base/assert.h"
+#include "base/sometimes.h"
 #include "engine/message_cache.h"
 #include "store/codec.h"
 #include "store/crash_point.h"
 #include "store/store.h"
 #include "store/typed_reader.h"
+
+HK_SOMETIMES_DECLARE(command_left_for_the_next_batch)
 
 namespace hk::engine {
 namespace {
@@ -188,8 +193,11 @@ Result<Partition::Written> Partition::run(Moment now, std::vector<Submission>& c
   core::Batch::Output output;
   try {
     machine_->begin(now, *reader_);
-    for (Submission& submission : commands) {
-      written.replies.push_back(machine_->execute(std::move(submission.command)));
+    for (executed_ = 0; executed_ < commands.size() && !machine_->is_full(); ++executed_) {
+      written.replies.push_back(machine_->execute(std::move(commands[executed_].command)));
+    }
+    if (executed_ < commands.size()) {
+      HK_SOMETIMES(command_left_for_the_next_batch);
     }
     machine_->advance();
     output = machine_->take();
@@ -200,7 +208,11 @@ Result<Partition::Written> Partition::run(Moment now, std::vector<Submission>& c
   if (auto done = write(output, written); !done) {
     return std::unexpected(done.error());
   }
-  written.answered = std::move(commands);
+  const auto rest = commands.begin() + static_cast<std::ptrdiff_t>(executed_);
+  std::vector<Submission> later(std::make_move_iterator(rest),
+                                std::make_move_iterator(commands.end()));
+  commands.erase(rest, commands.end());
+  written.answered = std::exchange(commands, std::move(later));
   written.effects = std::move(output.effects);
   reader_->refresh();
   return written;

@@ -50,9 +50,12 @@ class Partition {
     std::size_t mutations = 0;
     std::size_t bytes = 0;
   };
-  /// Executes the commands as one batch, writes it and takes them over. An error means that the
-  /// outcome is unknown: stop; the submissions are left with the caller then, to be answered so.
+  /// Executes the commands as one batch, writes it and takes them over; the last ones stay in
+  /// `commands` when it is full before, for the next batch. An error means that the outcome is
+  /// unknown: stop; all submissions are left with the caller then, to be answered so.
   Result<Written> run(Moment now, std::vector<Submission>& commands);
+  /// How many commands the last run() came to.
+  [[nodiscard]] std::size_t executed() const { return executed_; }
 
   [[nodiscard]] std::optional<Moment> wake_at() const;
   [[nodiscard]] const core::Machine& machine() const { return *machine_; }
@@ -71,6 +74,7 @@ class Partition {
   std::unique_ptr<BatchReader> reader_;
   std::unique_ptr<core::Machine> machine_;
   std::uint64_t last_batch_ = 0;
+  std::size_t executed_ = 0;
 };
 
 }  // namespace hk::engine

@@ -145,5 +145,44 @@ class LargeBodies(Case):
         self.assertEqual(base64.b64decode(got["body"]), answer)
 
 
+class SlowReaders(Case):
+    """Answers that nobody reads are in memory: there is room for some."""
+    flags = ("--answer-bytes", "16MiB")
+
+    def read_nothing(self, message_id):
+        reader = socket.socket()
+        self.addCleanup(reader.close)
+        reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        reader.connect(("127.0.0.1", self.server.port))
+        reader.sendall(f"GET /v2/messages/{message_id} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {DEV_TOKEN}\r\n\r\n".encode())
+        return reader
+
+    def test_large_answers_are_refused_until_others_are_read(self):
+        large = self.server.publish_id("http://127.0.0.1:9/x", b"x" * 8_300_000, Upstash_Delay="1h")
+        queue = self.server.make_queue("large")
+        for _ in range(3):
+            self.assertEqual(self.server.sqs("SendMessage", QueueUrl=queue, MessageBody="y" * 300_000).status, 200)
+        self.assertEqual(self.server.get(f"/v2/messages/{large}").status, 200)
+
+        readers = [self.read_nothing(large) for _ in range(4)]
+        wait_for(lambda: self.server.metrics()["hikyaku_answers_without_room_total"] >= 2, "two have no room")
+        refused = self.server.get(f"/v2/messages/{large}")
+        self.assertEqual((refused.status, refused.headers["Retry-After"]), (503, "1"))
+        self.assertIn("waiting to be read", refused.json()["error"])
+        pulled = self.server.sqs("ReceiveMessage", QueueUrl=queue, MaxNumberOfMessages=10, WaitTimeSeconds=5)
+        self.assertEqual((pulled.status, pulled.json()["__type"].split("#")[-1]), (503, "ServiceUnavailable"), pulled.body)
+        self.assertEqual(self.server.get("/v2/queues").status, 200, "a small one needs none")
+        self.assertLessEqual(self.server.metrics()["hikyaku_answer_bytes"], 16 << 20)
+
+        for reader in readers:
+            reader.close()
+        wait_for(lambda: self.server.metrics()["hikyaku_answer_bytes"] == 0, "there is room again")
+        self.assertEqual(len(self.server.get(f"/v2/messages/{large}").json()["body"]), 8_300_000)
+        got = []
+        while len(got) < 3:
+            got += self.server.receive(queue, WaitTimeSeconds=10, AttributeNames=["All"])
+        self.assertEqual([one["Attributes"]["ApproximateReceiveCount"] for one in got], ["1"] * 3, "it was given back")
+
+
 if __name__ == "__main__":
     unittest.main()

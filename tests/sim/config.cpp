@@ -34,7 +34,8 @@ core::Limits draw_limits(Rng& rng) {
   limits.refills_per_batch = one_of(rng, std::array{1U, 2U, 8U, 32U});
   limits.quantum = one_of(rng, std::array{1U, 2U, 4U, 16U});
   limits.share = limits.quantum <= 2 ? 1 : 4;  // not drawn: seeds stay what they were
-  limits.bytes_per_place = limits.starts_per_batch <= 3 ? 16 : 65'536;  // nor is this
+  limits.bytes_per_place = limits.starts_per_batch <= 3 ? 16 : 65'536;                // nor is this
+  limits.batch_bytes = limits.refills_per_batch <= 2 ? 100 : std::size_t{64} << 20U;  // nor this
   limits.index_after = one_time(rng, {5, 50, 500, 2000});
   limits.index_per_batch = one_of(rng, std::array{1U, 4U, 64U, 1024U});
   limits.meta_every = one_time(rng, {1, 100, 1000, 5000});

@@ -8,6 +8,17 @@ namespace {
 
 constexpr std::size_t unsynced_max = 2;
 
+/// The body of the one message that a command has made, if it has.
+std::size_t bytes_written_for(const core::Reply& reply, const Decoded& decoded) {
+  const auto* const one = reply ? std::get_if<core::Published>(&*reply) : nullptr;
+  if (one == nullptr || one->deduplicated) {
+    return 0;
+  }
+  const auto put =
+      std::ranges::find(decoded.messages, one->id, [](const auto& message) { return message->id; });
+  return put == decoded.messages.end() ? 0 : (*put)->body.size();
+}
+
 }  // namespace
 
 void Simulation::submit(Op op) {
@@ -76,6 +87,13 @@ void Simulation::run_batch() {
   recording_.dies_before_write = [this] { return dies_at(Point::batch_unwritten); };
   auto written = partition_->run(partition_now(), commands);
   recording_.dies_before_write = {};
+  // A batch that was full leaves the rest for the next one.
+  if (partition_->executed() < ops.size()) {
+    const auto rest = ops.begin() + static_cast<std::ptrdiff_t>(partition_->executed());
+    inbox_.insert(inbox_.begin(), std::make_move_iterator(rest),
+                  std::make_move_iterator(ops.end()));
+    ops.erase(rest, ops.end());
+  }
   if (stopped_by_a_read(written ? nullptr : &written.error())) {
     for (Op& op : ops) {
       unanswered(std::move(op));
@@ -104,8 +122,11 @@ void Simulation::run_batch() {
   }
 
   require(written->replies.size() == ops.size(), "replies", "one for each command");
+  std::size_t bytes = 0;
   for (std::size_t i = 0; i < ops.size(); ++i) {
+    require(bytes < config_.limits.batch_bytes, "bounded", "a batch goes on although it is full");
     check_reply(ops[i], written->replies[i], expected[i]);
+    bytes += bytes_written_for(written->replies[i], decoded);
   }
   model_.check_effects(decoded, written->effects);
   model_.check_hand_outs(written->effects, 10 * config_.sync_max + 2 * config_.cpu_max +

@@ -51,10 +51,11 @@ bool enter_by_link(Exchange& exchange, std::string_view arn) {
     return false;
   }
   const core::TenantId tenant{static_cast<std::uint32_t>(*number) + 1};
-  exchange.tenant = exchange.services.tenants.find(tenant);
-  if (!exchange.tenant) {
+  auto known = exchange.services.tenants.find(tenant);
+  if (!known) {
     return false;
   }
+  exchange.of_tenant(std::move(known));
   exchange.account = sqs::account_of(tenant);
   exchange.region = parsed->region;
   return true;

@@ -34,6 +34,10 @@ class Exchange {
   std::string caller_ip{};
 
   [[nodiscard]] core::TenantId tenant_id() const { return tenant->id; }
+  void of_tenant(std::shared_ptr<const engine::TenantDirectory::Entry> entry) {
+    tenant = std::move(entry);
+    answer_.of_tenant(tenant->id);
+  }
 
   void refuse(const aws::Refusal& refusal) {
     answer_(aws::error_response(dialect, refusal, request_id));
@@ -47,6 +51,14 @@ class Exchange {
   }
   void succeed() {
     succeed([](aws::Output&) {});
+  }
+  /// The same if there is room for the answer; false: there is none, and nothing was answered.
+  template <class Write>
+  [[nodiscard]] bool try_succeed(Write&& write) {
+    aws::Output output(dialect, action);
+    write(output);
+    http::Response response = std::move(output).finish(request_id);
+    return answer_.try_answer(response);
   }
 
   /// See http::Responder.

@@ -75,7 +75,7 @@ aws::Checked<void> authenticate(Exchange& exchange, const http::Request& request
     return verified;
   }
   log_accepted(request, attempt, signer->tenant->name);
-  exchange.tenant = signer->tenant;
+  exchange.of_tenant(signer->tenant);
   exchange.account = account_of(signer->tenant->id);
   exchange.region = std::move(signature->scope.region);
   exchange.access_key = std::move(signature->scope.access_key);

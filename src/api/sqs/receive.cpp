@@ -80,9 +80,10 @@ aws::MessageAttributes message_attributes(const core::PullPart& part,
   return asked;
 }
 
-void write_received(Exchange& exchange, const core::Queue& queue, const core::HandOut& handed,
+/// False: there is no room for the answer.
+bool write_received(Exchange& exchange, const core::Queue& queue, const core::HandOut& handed,
                     const Wanted& wanted) {
-  exchange.succeed([&](aws::Output& out) {
+  return exchange.try_succeed([&](aws::Output& out) {
     std::size_t bytes = 0;
     for (const core::HandOut::One& one : handed.messages) {
       bytes += one.message->body.size() + 1024;
@@ -143,7 +144,12 @@ void receive_message(const ExchangePtr& exchange, aws::Input& input) {
           exchange->refuse(told(handed ? Error{ErrorKind::not_found, {}} : handed.error()));
           return;
         }
-        write_received(*exchange, queue, *handed, wanted);
+        if (!write_received(*exchange, queue, *handed, wanted)) {
+          exchange->batcher.give_back(exchange->tenant_id(), queue.name, *handed);
+          exchange->refuse({aws::ErrorCode::service_unavailable,
+                            "Too many large answers are waiting to be read. What this one would "
+                            "have brought is visible again."});
+        }
       });
   // A closed poll swallows nothing. One who only sends no more is told that there was nothing.
   exchange->when_gone([exchange, receiver] {

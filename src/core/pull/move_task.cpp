@@ -109,12 +109,16 @@ void Machine::run_moves() {
   if (move_runs_.empty() || !starting_) {
     return;
   }
-  MoveRoom room{limits_.moves_per_batch, limits_.moved_bytes_per_batch};
+  MoveRoom room = room_for_moves();
   in_turn(move_runs_, moved_last_, limits_.moves_per_batch,
           [&](const QueueKey& key, MoveRun& run, std::size_t& budget) {
             move_some(move_tasks_.at(key).back(), run, budget, room);
             return false;  // its end has taken it away
           });
+}
+
+void Machine::MoveRoom::hand_out(const Message& message) {
+  handed_bytes -= std::min(handed_bytes, pulled_bytes(message));
 }
 
 void Machine::MoveRoom::take(const Message& message) {

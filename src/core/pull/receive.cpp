@@ -52,7 +52,7 @@ Reply Machine::decide(const StopReceiving& command) {
 
 /// First come, first served; what one does not take the next one may.
 void Machine::hand_out() {
-  MoveRoom room{limits_.moves_per_batch, limits_.moved_bytes_per_batch};
+  MoveRoom room = room_for_moves();
   while (PullQueue* const pull = scheduler_.next_fed()) {
     if (room.is_used_up()) {
       HK_SOMETIMES(hand_out_goes_on_in_the_next_batch);
@@ -97,6 +97,7 @@ bool Machine::hand_out_to(const Queue& queue, PullQueue& pull, const Waiter& wai
       continue;
     }
     lease_to(*live, waiter, visibility);
+    room.hand_out(*message);
     live->nonce = message->id.nonce;
     out.messages.push_back(handed_out(*live, std::move(message)));
     taken.push_back(live);

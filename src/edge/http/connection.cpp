@@ -280,6 +280,7 @@ void Connection<Stream>::settle() {
   }
   if (closed_) return;
   if (all_sent()) {
+    pipeline_.sent();
     write_deadline_ = {};
     sending_.clear();
     sent_ = 0;
@@ -425,6 +426,8 @@ void Connection<Stream>::finish_operation() {
   if (--operations_ != 0 || !closed_) return;
   stream_.reset();
   input_.release();
+  std::string().swap(sending_);  // a responder may keep this object
+  std::string().swap(out_);
   loop_.connection_gone();
   self_.reset();  // the last line that may touch this
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -42,6 +43,8 @@ struct Response {
   std::string content_type{"application/json"};
   std::vector<Field> fields{};  ///< further ones; Content-Length, Connection, Date are the server's
   bool close = false;           ///< end the connection after it
+  /// Let go when the last byte of it was sent, or nobody is there to send it to.
+  std::shared_ptr<const void> held{};
 };
 
 /// REQUIRES: a status of RFC 9110. "" for an unknown one.

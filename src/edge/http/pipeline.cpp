@@ -65,10 +65,12 @@ void Pipeline::write(Slot& slot, const Response& response, std::string_view comm
                      std::string& out) {
   slot.options.close = slot.options.close || response.close || closing_;
   append_response(out, response, slot.options, common_lines);
+  slot.held = response.held;
 }
 
 void Pipeline::pop() {
   constexpr std::size_t compact_at = 64;
+  if (slots_[front_].held) held_.push_back(std::move(slots_[front_].held));
   ++front_;
   ++first_slot_;
   if (front_ == slots_.size()) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,8 @@ class Pipeline {
   /// Appends to `out` every response whose turn has come.
   void answer(std::uint64_t slot, const Response& response, std::string_view common_lines,
               std::string& out);
+  /// All of `out` was sent.
+  void sent() { held_.clear(); }
   /// `told` is one of take_watchers() while the slot has no answer.
   void watch(std::uint64_t slot, std::move_only_function<void()> told);
   [[nodiscard]] bool watched() const;
@@ -39,6 +42,7 @@ class Pipeline {
     BodyShare body{};
     bool answered = false;
     std::string bytes{};
+    std::shared_ptr<const void> held{};  ///< of the response
     std::move_only_function<void()> told{};
   };
   [[nodiscard]] std::size_t index_of(std::uint64_t slot) const;
@@ -46,8 +50,9 @@ class Pipeline {
   void pop();
 
   std::vector<Slot> slots_{};
-  std::size_t front_ = 0;         ///< index of the oldest waiting one
-  std::uint64_t first_slot_ = 0;  ///< its number
+  std::size_t front_ = 0;                            ///< index of the oldest waiting one
+  std::uint64_t first_slot_ = 0;                     ///< its number
+  std::vector<std::shared_ptr<const void>> held_{};  ///< of responses that are in `out`
   bool closing_ = false;
   bool ended_ = false;
 };

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
 
 namespace hk::http {
 
@@ -36,6 +37,32 @@ TEST(Pipeline, ResponsesLeaveInTheOrderOfTheRequestsWhateverTheOrderOfAnswers) {
     ASSERT_EQ(out, wire("0") + wire("1") + wire("2") + wire("3") + wire("4"));
     ASSERT_EQ(pipeline.waiting(), 0U);
   } while (std::next_permutation(order.begin(), order.end()));
+}
+
+TEST(Pipeline, WhatAResponseHoldsIsLetGoWhenItIsSent) {
+  Pipeline pipeline;
+  const std::uint64_t first = pipeline.open({});
+  const std::uint64_t second = pipeline.open({});
+  const auto held = std::make_shared<const int>(1);
+  Response response = answer("second");
+  response.held = held;
+  std::string out;
+  pipeline.answer(second, response, "", out);
+  response.held.reset();
+  EXPECT_EQ(held.use_count(), 2) << "its turn has not come";
+  pipeline.sent();
+  EXPECT_EQ(held.use_count(), 2);
+  pipeline.answer(first, answer("first"), "", out);
+  EXPECT_EQ(held.use_count(), 2) << "it is to be sent";
+  pipeline.sent();
+  EXPECT_EQ(held.use_count(), 1);
+
+  const std::uint64_t last = pipeline.open({});
+  response.held = held;
+  pipeline.answer(last, response, "", out);
+  response.held.reset();
+  pipeline = Pipeline{};
+  EXPECT_EQ(held.use_count(), 1) << "the connection is gone";
 }
 
 TEST(Pipeline, ALongRunKeepsItsNumbers) {

@@ -285,6 +285,43 @@ TEST_F(EngineTest, AMessageLargerThanAllOfTheInboxIsTakenAlone) {
   EXPECT_TRUE(wait_for(submit(publish({}, std::string(4096, 'a')))).has_value());
 }
 
+TEST_F(EngineTest, CopiesOfLargeBodiesAreSpreadOverBatches) {
+  EngineOptions options;
+  options.limits.batch_bytes = 10 * 1024;
+  start(std::move(options));
+  constexpr std::size_t count = 5;
+  for (std::size_t i = 0; i < count; ++i) {
+    ASSERT_TRUE(wait_for(submit(publish({}, std::string(8 * 1024, 'a')))).has_value());
+  }
+  std::vector<Submission> retries;
+  std::vector<std::future<core::Reply>> replies;
+  for (const core::Effect& effect : wait_for_effects(count + 1)) {
+    if (const auto* start = std::get_if<core::StartAttempt>(&effect)) {
+      ASSERT_TRUE(wait_for(submit(core::CompleteAttempt{.id = start->id,
+                                                        .fence = start->fence,
+                                                        .attempt = {.response_status = 400},
+                                                        .give_up = true}))
+                      .has_value());
+      auto promise = std::make_shared<std::promise<core::Reply>>();
+      replies.push_back(promise->get_future());
+      retries.push_back({core::RetryDeadLetter{tenant_, {tenant_, clock_.now(), start->id.seq}, {}},
+                         [promise](core::Reply answer) { promise->set_value(std::move(answer)); },
+                         &mailbox_});
+    }
+  }
+  ASSERT_EQ(retries.size(), count);
+  const std::uint64_t before = engine_->stats().batches;
+
+  engine_->submit(retries);
+
+  EXPECT_TRUE(retries.empty());
+  for (auto& reply : replies) {
+    EXPECT_TRUE(wait_for(std::move(reply)).has_value());
+  }
+  EXPECT_GE(engine_->stats().batches - before, 3U) << "of two copies at most";
+  EXPECT_EQ(wait_for_effects(2 * count + 1).size(), 2 * count + 1);
+}
+
 TEST_F(EngineTest, AFailedSyncAnswersUnknownAndStopsTheEngine) {
   start();
   store_.close_gate();

@@ -55,6 +55,30 @@ class PartitionTest : public ::testing::Test {
   std::unique_ptr<Partition> partition_;
 };
 
+TEST_F(PartitionTest, WhatFindsTheBatchFullIsForTheNext) {
+  core::Limits limits;
+  limits.batch_bytes = 100;
+  open(limits);
+  std::vector<Submission> commands;
+  for (int i = 0; i < 5; ++i) {
+    core::Publish one = publish();
+    one.message->body.assign(60, static_cast<char>('a' + i));
+    commands.push_back({core::Command{std::move(one)}, {}, nullptr});
+  }
+  for (const std::size_t left : {3U, 1U, 0U}) {
+    const auto written = partition_->run(now_, commands);
+    ASSERT_TRUE(written.has_value());
+    EXPECT_EQ(commands.size(), left);
+    EXPECT_EQ(written->answered.size(), written->replies.size());
+    EXPECT_EQ(partition_->executed(), written->replies.size());
+  }
+  const auto stored = store::TypedReader(store_.snapshot()).messages_after(core::Seq{}, 10);
+  ASSERT_EQ(stored.size(), 5U);
+  for (std::size_t i = 0; i < stored.size(); ++i) {
+    EXPECT_EQ(stored[i]->body.front(), static_cast<char>('a' + i));
+  }
+}
+
 TEST_F(PartitionTest, WhatExpiresAtOnceIsFoundThoughItsTimeWasLookedAtBefore) {
   core::Limits limits;
   limits.retention_finished = Millis{0};

@@ -49,12 +49,12 @@ class ActionTest : public ::testing::Test {
   sqs::ExchangePtr make_exchange(const std::shared_ptr<api::testing::FakeConnection>& connection,
                                  Dialect dialect) {
     auto exchange = std::make_shared<sqs::Exchange>(
-        services_, Answer(http::Responder(connection, 0), metrics), batcher_);
+        services_, Answer(http::Responder(connection, 0), metrics, answer_room), batcher_);
     exchange->dialect = dialect;
     exchange->action = "Action";
     exchange->request_id = "request";
-    exchange->tenant = std::make_shared<engine::TenantDirectory::Entry>(
-        engine::TenantDirectory::Entry{.id = tenant, .name = "default"});
+    exchange->of_tenant(std::make_shared<engine::TenantDirectory::Entry>(
+        engine::TenantDirectory::Entry{.id = tenant, .name = "default"}));
     exchange->account = sqs::account_of(tenant);
     exchange->region = "eu-central-1";
     exchange->base_url = "http://host";
@@ -63,6 +63,7 @@ class ActionTest : public ::testing::Test {
 
   Options options;
   observe::Metrics metrics;
+  std::shared_ptr<engine::TenantRoom> answer_room = std::make_shared<engine::TenantRoom>(1 << 20);
   api::testing::FakeSubmitter submitter;
   api::testing::FakeIoThread io;
 

@@ -102,6 +102,26 @@ TEST(PullBounds, ALargePurgeKeepsNoOtherQueueShut) {
   EXPECT_EQ(rig.reader.queue_records.at({tenant_one, "a-large-one"}).lag, 0U);
 }
 
+TEST(PullBounds, ABatchHandsOutNoMoreThanItMayHold) {
+  Limits limits;
+  limits.batch_bytes = 250;
+  PullRig rig(limits);
+  rig.make("q");
+  rig.run(rig.asking("q", 10, {}, Millis{60'000}), rig.asking("q", 10, {}, Millis{60'000}),
+          rig.asking("q", 10, {}, Millis{60'000}));
+  rig.run(UpsertQueue{.tenant = tenant_one, .name = "q", .paused = true});
+  for (int i = 0; i < 8; ++i) {
+    rig.send("q", std::string(100, static_cast<char>('a' + i)));
+  }
+  std::vector<std::size_t> handed;
+  Ran ran = rig.run(UpsertQueue{.tenant = tenant_one, .name = "q", .paused = false});
+  for (; !ran.handed_out.empty(); ran = rig.run()) {
+    EXPECT_EQ(ran.handed_out.size(), 1U);
+    handed.push_back(ran.handed_out.front().messages.size());
+  }
+  EXPECT_EQ(handed, (std::vector<std::size_t>{3, 3, 2}));
+}
+
 TEST(PullBounds, NothingIsLeftInMemoryOfQueuesThatAreGone) {
   PullRig rig;
   for (int round = 0; round < 3; ++round) {

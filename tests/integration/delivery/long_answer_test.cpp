@@ -1,5 +1,3 @@
-#include "delivery/answer_room.h"
-
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -7,10 +5,13 @@
 #include <thread>
 #include <utility>
 
+#include "engine/tenant_room.h"
 #include "integration/delivery/harness.h"
 
 namespace hk::delivery::testing {
 namespace {
+
+using engine::TenantRoom;
 
 const std::string long_body(200'000, 'x');
 
@@ -22,7 +23,7 @@ core::StartAttempt with_callback(const std::string& url) {
   return start;
 }
 
-DispatcherOptions with_room(std::shared_ptr<AnswerRoom> room) {
+DispatcherOptions with_room(std::shared_ptr<TenantRoom> room) {
   DispatcherOptions options = loopback_options();
   options.answer_room = std::move(room);
   return options;
@@ -34,25 +35,11 @@ void answer_at_length(Socket& socket) {
   }
 }
 
-TEST(AnswerRoom, ATenantLeavesSeatsForOthers) {
-  const auto room = std::make_shared<AnswerRoom>(10);
-  std::vector<std::shared_ptr<const void>> seats;
-  while (auto seat = AnswerRoom::take_seat(room, core::TenantId{1})) {
-    seats.push_back(std::move(seat));
-  }
-  EXPECT_EQ(seats.size(), 8U);
-  auto other = AnswerRoom::take_seat(room, core::TenantId{2});
-  EXPECT_NE(other, nullptr);
-  EXPECT_EQ(AnswerRoom::take_seat(room, core::TenantId{1}), nullptr);
-  seats.clear();
-  EXPECT_NE(AnswerRoom::take_seat(room, core::TenantId{1}), nullptr);
-}
-
-TEST(AnswerRoom, ALongAnswerIsReadOnWhenThereIsASeat) {
-  const auto room = std::make_shared<AnswerRoom>(1);
+TEST(LongAnswer, IsReadOnWhenThereIsASeat) {
+  const auto room = std::make_shared<TenantRoom>(1);
   World world(with_room(room));
   Receiver receiver(answer_at_length);
-  auto seat = AnswerRoom::take_seat(room, core::TenantId{77});
+  auto seat = TenantRoom::take(room, core::TenantId{77});
   ASSERT_NE(seat, nullptr);
   world.start({with_callback(receiver.url())});
 
@@ -70,15 +57,15 @@ TEST(AnswerRoom, ALongAnswerIsReadOnWhenThereIsASeat) {
   EXPECT_EQ(reports[1].attempt.response_body, long_body);
 }
 
-TEST(AnswerRoom, WhoWaitsForASeatStillHasItsDeadline) {
-  const auto room = std::make_shared<AnswerRoom>(1);
+TEST(LongAnswer, WhoWaitsForASeatStillHasItsDeadline) {
+  const auto room = std::make_shared<TenantRoom>(1);
   World world(with_room(room));
   Receiver receiver([](Socket& socket) {
     socket.read_request();
     socket.write(ok_answer(long_body));
     (void)socket.wait_for_close();
   });
-  const auto seat = AnswerRoom::take_seat(room, core::TenantId{77});
+  const auto seat = TenantRoom::take(room, core::TenantId{77});
   core::StartAttempt start = with_callback(receiver.url());
   auto message = std::make_shared<core::Message>(*start.message);
   message->timeout = Millis{300};
@@ -88,8 +75,8 @@ TEST(AnswerRoom, WhoWaitsForASeatStillHasItsDeadline) {
   EXPECT_TRUE(report.attempt.error.starts_with("timeout: ")) << report.attempt.error;
 }
 
-TEST(AnswerRoom, TheSeatIsHeldUntilTheReportIsTaken) {
-  const auto room = std::make_shared<AnswerRoom>(1);
+TEST(LongAnswer, TheSeatIsHeldUntilTheReportIsTaken) {
+  const auto room = std::make_shared<TenantRoom>(1);
   World world(with_room(room));
   Receiver receiver(answer_at_length);
   world.submitter.room = 0;
@@ -98,15 +85,15 @@ TEST(AnswerRoom, TheSeatIsHeldUntilTheReportIsTaken) {
   while (world.submitter.calls == 0 && std::chrono::steady_clock::now() < end) {
     std::this_thread::yield();
   }
-  EXPECT_EQ(AnswerRoom::take_seat(room, core::TenantId{1}), nullptr);
+  EXPECT_EQ(TenantRoom::take(room, core::TenantId{1}), nullptr);
 
   world.submitter.room = SIZE_MAX;
   ASSERT_EQ(world.submitter.wait_for(1).size(), 1U);
-  while (AnswerRoom::take_seat(room, core::TenantId{1}) == nullptr &&
+  while (TenantRoom::take(room, core::TenantId{1}) == nullptr &&
          std::chrono::steady_clock::now() < end) {
     std::this_thread::yield();
   }
-  EXPECT_NE(AnswerRoom::take_seat(room, core::TenantId{1}), nullptr);
+  EXPECT_NE(TenantRoom::take(room, core::TenantId{1}), nullptr);
 }
 
 }  // namespace
