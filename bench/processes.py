@@ -113,30 +113,21 @@ class Server(Process):
         """The token of a new tenant."""
         with open(os.path.join(self.data, "admin.json")) as f:
             token = json.load(f)["token"]
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
-        try:
-            connection.request("POST", "/api/v1/tenants", json.dumps({"name": name}),
-                               {"Authorization": "Bearer " + token})
-            response = connection.getresponse()
-            answer = response.read()
-            if response.status != 201:
-                raise SystemExit(f"no tenant was made: {response.status} {answer.decode(errors='replace')}")
-            return json.loads(answer)["token"]
-        finally:
-            connection.close()
+        return self.post("/api/v1/tenants", json.dumps({"name": name}), token)["token"]
 
     def metric(self, name):
         """The sum over its labels."""
         lines = get(self.port, "/metrics")[1].decode().splitlines()
         return sum(float(line.rsplit(" ", 1)[1]) for line in lines if re.split(r"[ {]", line, 1)[0] == name)
 
-    def post(self, path):
+    def post(self, path, body=None, token=DEV_TOKEN):
+        """What was made, as JSON."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
         try:
-            connection.request("POST", path, headers={"Authorization": "Bearer " + DEV_TOKEN})
+            connection.request("POST", path, body, {"Authorization": "Bearer " + token})
             response = connection.getresponse()
             answer = response.read()
-            if response.status // 100 != 2:
+            if response.status != 201:
                 raise SystemExit(f"POST {path}: {response.status} {answer.decode(errors='replace')}")
             return json.loads(answer)
         finally:

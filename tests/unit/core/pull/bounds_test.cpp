@@ -81,25 +81,37 @@ TEST(PullBounds, DeadLettersThatAreTooOldForTheirQueueDoNotHoldUpTheRetentionOfO
   EXPECT_EQ(rig.reader.queue_records.at({tenant_one, "other"}).lag, 0U);
 }
 
-TEST(PullBounds, ALargePurgeKeepsNoOtherQueueShut) {
-  Limits limits;
-  limits.sweeps_per_batch = 2;
-  PullRig rig(limits);
-  rig.make("a-large-one");
-  rig.make("b");
-  for (int i = 0; i < 100; ++i) {
-    rig.send("a-large-one", "m");
+/// A queue with 100 messages, of which a batch may look at two, and "b" with one.
+struct LargeBesideSmall : PullRig {
+  LargeBesideSmall() : PullRig(two_at_once()) {
+    make("a-large-one");
+    make("b");
+    for (int i = 0; i < 100; ++i) {
+      send("a-large-one", "m");
+    }
+    send("b", "old");
   }
-  rig.send("b", "old");
+  static Limits two_at_once() {
+    Limits limits;
+    limits.sweeps_per_batch = 2;
+    return limits;
+  }
+  [[nodiscard]] std::uint64_t lag(const std::string& queue) const {
+    return reader.queue_records.at({tenant_one, queue}).lag;
+  }
+};
+
+TEST(PullBounds, ALargePurgeKeepsNoOtherQueueShut) {
+  LargeBesideSmall rig;
   rig.run(PurgeQueue{tenant_one, "a-large-one"}, PurgeQueue{tenant_one, "b"});
   rig.send("b", "new");
   rig.run();
   EXPECT_EQ(rig.receive("b"), Bodies{"new"});
-  EXPECT_GT(rig.reader.queue_records.at({tenant_one, "a-large-one"}).lag, 50U);
+  EXPECT_GT(rig.lag("a-large-one"), 50U);
   for (int i = 0; i < 100; ++i) {
     rig.run();
   }
-  EXPECT_EQ(rig.reader.queue_records.at({tenant_one, "a-large-one"}).lag, 0U);
+  EXPECT_EQ(rig.lag("a-large-one"), 0U);
 }
 
 TEST(PullBounds, ABatchHandsOutNoMoreThanItMayHold) {
@@ -151,15 +163,7 @@ TEST(PullBounds, NothingIsLeftInMemoryOfQueuesThatAreGone) {
 }
 
 TEST(PullBounds, ALargeQueueThatWasChangedHoldsUpNoOther) {
-  Limits limits;
-  limits.sweeps_per_batch = 2;
-  PullRig rig(limits);
-  rig.make("a-large-one");
-  rig.make("b");
-  for (int i = 0; i < 100; ++i) {
-    rig.send("a-large-one", "m");
-  }
-  rig.send("b", "old");
+  LargeBesideSmall rig;
   rig.pass(Millis{90'000});
   for (const std::string name : {"a-large-one", "b"}) {
     PullSettings brief = *rig.reader.queue_records.at({tenant_one, name}).pull;
@@ -168,12 +172,12 @@ TEST(PullBounds, ALargeQueueThatWasChangedHoldsUpNoOther) {
   }
   rig.run();
   rig.run();
-  EXPECT_EQ(rig.reader.queue_records.at({tenant_one, "b"}).lag, 0U);
-  EXPECT_GT(rig.reader.queue_records.at({tenant_one, "a-large-one"}).lag, 50U);
+  EXPECT_EQ(rig.lag("b"), 0U);
+  EXPECT_GT(rig.lag("a-large-one"), 50U);
   for (int i = 0; i < 100; ++i) {
     rig.run();
   }
-  EXPECT_EQ(rig.reader.queue_records.at({tenant_one, "a-large-one"}).lag, 0U);
+  EXPECT_EQ(rig.lag("a-large-one"), 0U);
 }
 
 UpsertQueue pausing(const std::string& queue, bool paused) {
