@@ -60,7 +60,7 @@ TEST(Egress, IsClosedByDefault) {
 TEST(Egress, AnOpenPortAndAClosedOneLookTheSame) {
   Receiver receiver(answer_every_request);
   std::uint16_t closed = 0;
-  { const Socket gone = listen_on_loopback(closed); }
+  const Socket refusing = refuse_on_loopback(closed);
   World world(DispatcherOptions{});
 
   const auto open = world.deliver(receiver.url());

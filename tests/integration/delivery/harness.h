@@ -79,6 +79,8 @@ class Receiver {
 
 /// Listens and never accepts. REQUIRES: as Receiver.
 Socket listen_on_loopback(std::uint16_t& port, int backlog = 128);
+/// A port at which connections are refused for as long as the socket lives: nobody else gets it.
+Socket refuse_on_loopback(std::uint16_t& port);
 
 std::string ok_answer(std::string_view body = "");
 

@@ -73,11 +73,9 @@ TEST(Lifecycle, StoppingEndsIdleConnectionsAtOnce) {
   EXPECT_EQ(used.read_answer()->status, 200);
   ASSERT_TRUE(
       server.eventually([](const ServerStats& stats) { return stats.connections_open == 2; }));
-  const auto start = Time::now();
 
-  server.server().stop(patience);
+  server.server().stop(1h);  // a stop that waits for them meets the end of the test's time
 
-  EXPECT_LT(Time::now() - start, patience / 2);
   EXPECT_EQ(idle.read_all(), "");
   EXPECT_EQ(used.read_all(), "");
   EXPECT_FALSE(RawClient(server.port()).connected());

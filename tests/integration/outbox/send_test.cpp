@@ -17,7 +17,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using delivery::testing::FakeSpans;
-using delivery::testing::listen_on_loopback;
+using delivery::testing::refuse_on_loopback;
 using delivery::testing::ok_answer;
 using delivery::testing::patience;
 using delivery::testing::Receiver;
@@ -155,7 +155,7 @@ TEST(Send, SaysWhenNobodyAnswersInTime) {
 
 TEST(Send, SaysWhenNobodyIsThere) {
   std::uint16_t closed = 0;
-  { const Socket listener = listen_on_loopback(closed); }
+  const Socket refusing = refuse_on_loopback(closed);
   Receiver resets([](Socket& socket) {
     socket.read_request();
     socket.reset();
