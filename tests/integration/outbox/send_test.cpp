@@ -17,10 +17,10 @@ namespace {
 
 using namespace std::chrono_literals;
 using delivery::testing::FakeSpans;
-using delivery::testing::refuse_on_loopback;
 using delivery::testing::ok_answer;
 using delivery::testing::patience;
 using delivery::testing::Receiver;
+using delivery::testing::refuse_on_loopback;
 using delivery::testing::Socket;
 
 Settings loopback_settings() {
