@@ -147,6 +147,7 @@ Result<void> Daemon::start() {
   if (auto done = at_disk(start_engine()); !done) return done;
   start_pushing();
   register_metrics();
+  wrote_admin_file_ = true;  // or a part of it, or it removed the one of a server that was killed
   if (auto done = at_disk(write_admin_file(options_.data, {url(), admin_token_})); !done)
     return done;
   ready_ = true;
@@ -446,7 +447,9 @@ void Daemon::stop() {
   pusher_.reset();
   server_.reset();
   service_.reset();
-  remove_admin_file(options_.data);
+  if (wrote_admin_file_) {  // before the store lets go of the directory
+    remove_admin_file(options_.data);
+  }
   if (store_) {
     if (auto closed = store_->close(); !closed) {
       observe::log(Level::error, "store.close_failed", {{"error", closed.error().message}});

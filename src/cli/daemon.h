@@ -75,6 +75,7 @@ class Daemon {
   std::atomic<bool> ready_{false};
   std::atomic<int> failed_with_{0};
   bool failed_at_disk_ = false;
+  bool wrote_admin_file_ = false;  ///< what another server wrote there is not ours to remove
   std::atomic<std::uint64_t> called_back_{0};
   std::atomic<std::uint64_t> schedules_run_{0};
   std::atomic<std::uint64_t> schedule_run_errors_{0};
