@@ -115,7 +115,7 @@ Result<void> Daemon::start() {
     metrics_.commit(seconds, batches, bytes);
   };
   engine_options.on_fatal = [this](const Error& error) {
-    ready_ = false;
+    intake_ = api::Intake::nothing;
     const bool damaged = error.kind == ErrorKind::corruption;
     failed_with_ = damaged ? exit_corruption : exit_store;
     observe::log(Level::error, "store.failed", {{"error", error.message}});
@@ -150,7 +150,7 @@ Result<void> Daemon::start() {
   wrote_admin_file_ = true;  // or a part of it, or it removed the one of a server that was killed
   if (auto done = at_disk(write_admin_file(options_.data, {url(), admin_token_})); !done)
     return done;
-  ready_ = true;
+  intake_ = api::Intake::everything;
   if (auto done = start_outbox(); !done) return done;
   observe::log(Level::info, "server.started",
                {{"url", url()}, {"data", options_.data}, {"version", version}});
@@ -230,7 +230,7 @@ void Daemon::make_service() {
     return zone ? Result<void>{} : std::unexpected(zone.error());
   };
   api.now = [this] { return clock_.now(); };
-  api.ready = [this] { return ready_.load(); };
+  api.ready = [this] { return intake_.load() == api::Intake::everything; };
   api.settings_tenant = default_tenant;
   api.settings_token = options_.dev || !options_.token.empty();
   api.settings_keys =
@@ -280,10 +280,9 @@ Result<void> Daemon::listen() {
   // ready.
   auto started =
       server_->start([this](http::Request&& request, http::Responder respond, http::IoThread& io) {
-        if (!ready_.load(std::memory_order_acquire) && request.path() != "/healthz" &&
-            request.path() != "/readyz") {
-          http::Response busy =
-              api::Service::refusal(request, 503, "the server is starting or stopping");
+        if (const api::Intake intake = intake_.load(std::memory_order_acquire);
+            !api::takes(intake, request)) {
+          http::Response busy = api::Service::refusal(request, 503, api::reason_to_refuse(intake));
           busy.fields.push_back({"Retry-After", "1"});
           respond(std::move(busy));
           return;
@@ -392,20 +391,31 @@ void Daemon::run_effects(std::vector<core::Effect> effects) {
   }
 }
 
-/// Nothing new starts, what runs may end, its outcomes are recorded, then everything closes.
+/// Nothing new starts or is handed out, and whoever waits for messages is told that there are none.
+/// What runs may end and what is out be settled, the outcomes are recorded, then everything closes.
 void Daemon::stop() {
   const auto deadline = std::chrono::steady_clock::now() + options_.drain;
-  if (relay_) {  // first: what it publishes into this server is still taken
-    relay_->stop(options_.drain);
-    relay_.reset();
-  }
-  const bool was_ready = ready_.exchange(false);
+  auto serving = api::Intake::everything;
+  const bool was_ready = intake_.compare_exchange_strong(serving, api::Intake::no_receives);
   if (was_ready) {
     observe::log(Level::info, "server.draining");
+  }
+  if (push_dispatcher_) {  // before its receives end: it would ask again
+    io_threads_.front()->post([this] {
+      if (pusher_) {
+        pusher_->stop();
+      }
+    });
   }
   if (engine_) {
     engine_->stop_starting();
   }
+  if (relay_) {  // what it publishes into this server is still taken
+    relay_->stop(options_.drain);
+    relay_.reset();
+  }
+  auto stopping = api::Intake::no_receives;  // a store that fails meanwhile takes nothing
+  intake_.compare_exchange_strong(stopping, api::Intake::settlements);
   std::mutex mutex;
   std::condition_variable all_stopped;
   std::size_t running = dispatchers_.size() + (push_dispatcher_ ? 1 : 0);
@@ -420,11 +430,6 @@ void Daemon::stop() {
     stop_one(*dispatcher);
   }
   if (push_dispatcher_) {
-    io_threads_.front()->post([this] {
-      if (pusher_) {
-        pusher_->stop();
-      }
-    });
     stop_one(*push_dispatcher_);
   }
   {

@@ -22,7 +22,7 @@ Reply Machine::decide(const Receive& command) {
   if (queue == nullptr) {
     return no_queue(command.queue);
   }
-  if (hand_out_again(*queue, command)) {
+  if (starting_ && hand_out_again(*queue, command)) {
     return Done{};
   }
   const Moment until = batch_.now() + command.wait.value_or(queue->pull->wait);
@@ -54,6 +54,9 @@ Reply Machine::decide(const StopReceiving& command) {
 void Machine::hand_out() {
   MoveRoom room = room_for_moves();
   while (PullQueue* const pull = scheduler_.next_fed()) {
+    if (!starting_) {
+      continue;  // a drain: who would settle it may find us gone
+    }
     if (room.is_used_up()) {
       HK_SOMETIMES(hand_out_goes_on_in_the_next_batch);
       scheduler_.feed(*pull);
@@ -124,9 +127,9 @@ HandOut::One Machine::handed_out(const Live& live, std::shared_ptr<const Message
           live.lease_until};
 }
 
-/// Those whose wait is over.
+/// Those whose wait is over: in a drain everybody's is.
 void Machine::answer_late() {
-  while (!waits_.empty() && std::get<Moment>(*waits_.begin()) <= batch_.now()) {
+  while (!waits_.empty() && (!starting_ || std::get<Moment>(*waits_.begin()) <= batch_.now())) {
     HK_SOMETIMES(received_nothing);
     const auto [until, tenant, queue, receiver] = *waits_.begin();
     decide(StopReceiving{tenant, queue, receiver});
