@@ -6,12 +6,13 @@
 
 #include <chrono>
 #include <condition_variable>
-#include <filesystem>
 #include <mutex>
 #include <thread>
 
+#include "api/sns/signing_key.h"
 #include "cli/admin_file.h"
 #include "cli/exit_code.h"
+#include "cli/master_key.h"
 #include "cli/process.h"
 #include "cli/version.h"
 #include "delivery/headers.h"
@@ -182,9 +183,7 @@ Result<void> Daemon::open_store() {
 }
 
 Result<void> Daemon::open_keys() {
-  auto key = options_.master_key.empty()
-                 ? security::MasterKey::from_file(options_.data + "/master.key", true)
-                 : security::MasterKey::from_hex(options_.master_key);
+  auto key = open_master_key({options_.data, options_.master_key}, *store_, IfMissing::make);
   if (!key) return std::unexpected(key.error());
   master_key_.emplace(std::move(*key));
   tenants_ = std::make_unique<engine::TenantDirectory>(*master_key_);
@@ -236,19 +235,14 @@ void Daemon::make_service() {
   api.settings_keys =
       options_.dev || !options_.current_signing_key.empty() || !options_.next_signing_key.empty();
   api.receipt_key = Secret(master_key_->token_digest("hikyaku/receipts"));
+  api.sns_sealing_key = master_key_->derived_for(api::sns::sealing_place);
   api.admin_token = admin_token_;
   api.metrics_token = options_.metrics_token;
   api.allow_token_in_query = options_.allow_token_in_query;
   api.backup = [this](const std::string& directory) -> Result<void> {
     if (auto done = store_->checkpoint(directory); !done) return done;
-    if (options_.master_key.empty()) {
-      std::error_code error;
-      std::filesystem::copy_file(options_.data + "/master.key", directory + "/master.key", error);
-      if (error)
-        return fail(ErrorKind::unavailable,
-                    "cannot copy master.key into the backup: " + error.message());
-    }
-    return {};
+    if (!options_.master_key.empty()) return {};
+    return master_key_->write_file(KeyPlace{directory}.file());
   };
   api.run_blocking = [this](std::move_only_function<void()> work) {
     worker_.post(std::move(work));

@@ -73,6 +73,8 @@ class RocksDbStore final : public DurableStore {
   Result<void> checkpoint(const std::string& dir) override;
   Result<void> scrub() override;
   StoreStats stats() override;
+  Result<void> raise_to_format_2() override { return dir_.raise_format(2); }
+  Result<void> rewrite(Table table) override;
   Result<void> close() override;
 
  private:
@@ -81,7 +83,7 @@ class RocksDbStore final : public DurableStore {
   std::unexpected<Error> stop(const Error& error);
   rocksdb::Status fill(std::span<const Write> writes);
 
-  const DataDir dir_;
+  DataDir dir_;
   const std::unique_ptr<Database> database_;
   WitnessKeeper witness_;
   Reclaimer reclaimer_;
@@ -268,7 +270,7 @@ Result<void> RocksDbStore::checkpoint(const std::string& dir) {
     return marked;
   }
   crash_point(CrashPoint::backup_witnessed);
-  if (auto marked = DataDir::write_format(partial); !marked) {
+  if (auto marked = DataDir::write_format(partial, dir_.format()); !marked) {
     return marked;
   }
   crash_point(CrashPoint::backup_unnamed);
@@ -280,6 +282,17 @@ Result<void> RocksDbStore::checkpoint(const std::string& dir) {
   crash_point(CrashPoint::backup_named);
   const std::string parent = std::filesystem::absolute(dir).parent_path().string();
   return sync_directory(parent);
+}
+
+Result<void> RocksDbStore::rewrite(Table table) {
+  rocksdb::CompactRangeOptions options;
+  options.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;
+  const auto status =
+      database_->db().CompactRange(options, database_->table(table), nullptr, nullptr);
+  if (!status.ok()) {
+    return std::unexpected(to_error(status, "cannot rewrite a table of " + dir_.path()));
+  }
+  return {};
 }
 
 StoreStats RocksDbStore::stats() {
