@@ -15,6 +15,7 @@ HK_SOMETIMES_DECLARE(received_without_hiding)
 HK_SOMETIMES_DECLARE(receiver_went_away)
 HK_SOMETIMES_DECLARE(pulled_message_expired)
 HK_SOMETIMES_DECLARE(hand_out_goes_on_in_the_next_batch)
+HK_SOMETIMES_DECLARE(receive_ended_by_a_drain)
 
 namespace hk::core {
 Reply Machine::decide(const Receive& command) {
@@ -130,7 +131,11 @@ HandOut::One Machine::handed_out(const Live& live, std::shared_ptr<const Message
 /// Those whose wait is over: in a drain everybody's is.
 void Machine::answer_late() {
   while (!waits_.empty() && (!starting_ || std::get<Moment>(*waits_.begin()) <= batch_.now())) {
-    HK_SOMETIMES(received_nothing);
+    if (starting_) {
+      HK_SOMETIMES(received_nothing);
+    } else {
+      HK_SOMETIMES(receive_ended_by_a_drain);
+    }
     const auto [until, tenant, queue, receiver] = *waits_.begin();
     decide(StopReceiving{tenant, queue, receiver});
     batch_.effect(HandOut{.receiver = receiver});
