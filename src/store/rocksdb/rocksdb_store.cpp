@@ -5,6 +5,7 @@
 #include <rocksdb/utilities/checkpoint.h>
 #include <rocksdb/write_batch.h>
 
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <mutex>
@@ -42,6 +43,38 @@ void put_guarded(rocksdb::WriteBatch& batch, rocksdb::ColumnFamilyHandle* family
   if (!added.ok()) {
     status = added;
   }
+}
+
+bool may_be_of_a_backup(std::string_view name) {
+  constexpr std::string_view whole[] = {"CURRENT", "IDENTITY", "WITNESS", "MARK", "FORMAT"};
+  if (name.ends_with(".tmp")) {
+    name.remove_suffix(4);
+  }
+  return std::ranges::find(whole, name) != std::end(whole) || name.starts_with("MANIFEST-") ||
+         name.starts_with("OPTIONS-") || name.ends_with(".sst") || name.ends_with(".blob") ||
+         name.ends_with(".log");
+}
+
+/// What an earlier backup to the same place has left. conflict: it is something else, which is not
+/// ours to remove.
+Result<void> remove_partial(const std::string& partial) {
+  if (!file_exists(partial)) {
+    return {};
+  }
+  const auto files = list_directory(partial);
+  if (!files || !std::ranges::all_of(
+                    *files, [](const FileInfo& one) { return may_be_of_a_backup(one.name); })) {
+    return fail(ErrorKind::conflict,
+                partial +
+                    " is there and is not an unfinished backup: move it away, or name another "
+                    "directory for the backup");
+  }
+  std::error_code error;
+  std::filesystem::remove_all(partial, error);
+  if (error) {
+    return io_error("cannot remove the unfinished backup", partial, error.value());
+  }
+  return {};
 }
 
 class RocksDbStore final : public DurableStore {
@@ -234,8 +267,9 @@ Result<void> RocksDbStore::checkpoint(const std::string& dir) {
   crash_point(CrashPoint::backup_begins);
   // Made under another name: what bears the name is a whole backup.
   const std::string partial = dir + ".partial";
-  std::error_code ignored;
-  std::filesystem::remove_all(partial, ignored);
+  if (auto removed = remove_partial(partial); !removed) {
+    return removed;
+  }
   rocksdb::Checkpoint* made = nullptr;
   rocksdb::Status status = rocksdb::Checkpoint::Create(&database_->db(), &made);
   const std::unique_ptr<rocksdb::Checkpoint> maker(made);

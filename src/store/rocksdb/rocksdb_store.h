@@ -66,8 +66,9 @@ struct StoreStats {
 class DurableStore : public Store {
  public:
   /// A backup: a directory that open_rocksdb() accepts, with every batch synced before the call.
-  /// The checksums of all files are read first. conflict: the directory exists. corruption: a file
-  /// of ours is not what was written.
+  /// The checksums of all files are read first. conflict: the directory exists, or something that
+  /// is not an unfinished backup has its name with ".partial". corruption: a file of ours is not
+  /// what was written.
   virtual Result<void> checkpoint(const std::string& dir) = 0;
   /// Reads every file and compares its checksum.
   virtual Result<void> scrub() = 0;

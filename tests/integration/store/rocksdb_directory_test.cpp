@@ -43,6 +43,28 @@ TEST(RocksDbDirectory, KeepsItsFormatAndPassesItOnToItsBackups) {
   EXPECT_EQ(format_of(path), "hikyaku-data 2\n");
 }
 
+TEST(RocksDbDirectory, IsBackedUpOverAnUnfinishedBackupAndOverNothingElse) {
+  TempDir dir;
+  auto store = open_rocksdb(small_options(dir.file("data"))).value();
+  const std::string partial = dir.file("backup.partial");
+  std::filesystem::create_directory(partial);
+  std::ofstream(partial + "/holiday.jpg") << "x";
+
+  const auto refused = store->checkpoint(dir.file("backup"));
+
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::conflict);
+  EXPECT_NE(refused.error().message.find("is not an unfinished backup"), std::string::npos);
+  EXPECT_TRUE(std::filesystem::exists(partial + "/holiday.jpg"));
+
+  std::filesystem::remove(partial + "/holiday.jpg");
+  for (const char* name : {"000007.sst", "MANIFEST-000001", "CURRENT", "WITNESS", "FORMAT.tmp"}) {
+    std::ofstream(partial + "/" + name) << "x";
+  }
+  EXPECT_TRUE(store->checkpoint(dir.file("backup")));
+  EXPECT_FALSE(std::filesystem::exists(partial));
+}
+
 TEST(RocksDbDirectory, HoldsNothingThatWasOverwrittenOnceATableIsRewritten) {
   TempDir dir;
   const std::string path = dir.file("data");
