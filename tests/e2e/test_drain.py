@@ -36,6 +36,10 @@ class Drain(Case):
         if self.server.process.poll() is not None:
             self.server.start()
 
+    def tearDown(self):
+        if self.server.process.poll() is None:  # it may still drain
+            self.server.kill()
+
     def stop(self):
         self.server.process.send_signal(signal.SIGTERM)
 
