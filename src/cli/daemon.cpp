@@ -240,9 +240,10 @@ void Daemon::make_service() {
   api.metrics_token = options_.metrics_token;
   api.allow_token_in_query = options_.allow_token_in_query;
   api.backup = [this](const std::string& directory) -> Result<void> {
-    if (auto done = store_->checkpoint(directory); !done) return done;
-    if (!options_.master_key.empty()) return {};
-    return master_key_->write_file(KeyPlace{directory}.file());
+    if (!options_.master_key.empty()) return store_->checkpoint(directory);
+    return store_->checkpoint(directory, [this](const std::string& unfinished) {
+      return master_key_->write_file(KeyPlace{unfinished}.file());
+    });
   };
   api.run_blocking = [this](std::move_only_function<void()> work) {
     worker_.post(std::move(work));

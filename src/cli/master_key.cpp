@@ -97,8 +97,15 @@ Result<MasterKey> open_master_key(const KeyPlace& place, store::Store& store, If
   if (stored) {
     return other_key(place.file(), place, key.error());
   }
-  return sealed->empty() && missing == IfMissing::make ? MasterKey::from_file(place.file(), true)
-                                                       : missing_key(place);
+  if (!sealed->empty()) {
+    return missing_key(place);
+  }
+  if (missing == IfMissing::refuse) {
+    return fail(ErrorKind::not_found, place.data +
+                                          " holds neither a master key nor anything that one has "
+                                          "sealed: no server was ever ready on it");
+  }
+  return MasterKey::from_file(place.file(), true);
 }
 
 std::vector<std::string> check_master_key(const KeyPlace& place, store::Store& store) {

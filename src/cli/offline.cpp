@@ -134,23 +134,22 @@ int backup(const std::string& data, const std::string& to, const std::string& ur
     }
     return report(store.error());
   }
-  auto written = (*store)->checkpoint(target);
-  if (const auto place = key_place(data); written && place) {
-    // It may also bring a rotation to its end: then it is the new key that is copied.
-    for (const std::string& problem : check_master_key(*place, **store)) {
-      tell("hikyaku: the backup is written, but cannot be used as it is: " + problem);
-    }
-  }
+  const auto place = key_place(data);
+  // Also brings an interrupted rotation to its end.
+  const auto key = place ? open_master_key(*place, **store, IfMissing::refuse)
+                         : Result<security::MasterKey>(std::unexpected(place.error()));
+  auto written = (*store)->checkpoint(target, [&](const std::string& unfinished) -> Result<void> {
+    return key && place->setting.empty() ? key->write_file(KeyPlace{unfinished}.file())
+                                         : Result<void>{};
+  });
   if (auto closed = (*store)->close(); !closed) {
     return report(closed.error());
   }
   if (!written) {
     return report(written.error());
   }
-  if (fs::exists(data + "/master.key") &&
-      !fs::copy_file(data + "/master.key", target + "/master.key", error)) {
-    return report(
-        {ErrorKind::unavailable, "cannot copy master.key into the backup: " + error.message()});
+  if (!key) {
+    tell("hikyaku: the backup is written without a master key: " + key.error().message);
   }
   return finish(as_json, done, text);
 }

@@ -167,7 +167,7 @@ class Missing(unittest.TestCase):
         backup = os.path.join(self.server.home, "backup")
         done = run_binary("backup", "--data", self.server.data, "--to", backup)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("cannot be used as it is", done.stderr)
+        self.assertIn("the backup is written without a master key", done.stderr)
         restored = run_binary("restore", "--from", backup, "--data", os.path.join(self.server.home, "restored"))
         self.assertEqual(restored.returncode, 4, restored.stdout)
         self.assertIn("is missing: there is no file", restored.stdout)

@@ -51,8 +51,8 @@ bool may_be_of_a_backup(std::string_view name) {
     name.remove_suffix(4);
   }
   return std::ranges::find(whole, name) != std::end(whole) || name.starts_with("MANIFEST-") ||
-         name.starts_with("OPTIONS-") || name.ends_with(".sst") || name.ends_with(".blob") ||
-         name.ends_with(".log");
+         name.starts_with("OPTIONS-") || name.starts_with("master.key") || name.ends_with(".sst") ||
+         name.ends_with(".blob") || name.ends_with(".log");
 }
 
 /// What an earlier backup to the same place has left. conflict: it is something else, which is not
@@ -103,7 +103,7 @@ class RocksDbStore final : public DurableStore {
   }
   [[nodiscard]] BatchSeq last_written() const override { return last_written_.load(); }
 
-  Result<void> checkpoint(const std::string& dir) override;
+  Result<void> checkpoint(const std::string& dir, const AddFiles& add) override;
   Result<void> scrub() override;
   StoreStats stats() override;
   Result<void> raise_to_format_2() override { return dir_.raise_format(2); }
@@ -256,7 +256,7 @@ Result<void> RocksDbStore::scrub() {
   return {};
 }
 
-Result<void> RocksDbStore::checkpoint(const std::string& dir) {
+Result<void> RocksDbStore::checkpoint(const std::string& dir, const AddFiles& add) {
   if (file_exists(dir)) {
     return fail(ErrorKind::conflict,
                 "the backup directory " + dir + " exists already: name one that does not");
@@ -302,6 +302,11 @@ Result<void> RocksDbStore::checkpoint(const std::string& dir) {
   }
   if (auto marked = ManifestMark::make(partial); !marked) {
     return marked;
+  }
+  if (add) {
+    if (auto added = add(partial); !added) {
+      return added;
+    }
   }
   crash_point(CrashPoint::backup_witnessed);
   if (auto marked = DataDir::write_format(partial, dir_.format()); !marked) {

@@ -14,6 +14,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -69,7 +70,11 @@ class DurableStore : public Store {
   /// The checksums of all files are read first. conflict: the directory exists, or something that
   /// is not an unfinished backup has its name with ".partial". corruption: a file of ours is not
   /// what was written.
-  virtual Result<void> checkpoint(const std::string& dir) = 0;
+  Result<void> checkpoint(const std::string& dir) { return checkpoint(dir, {}); }
+  /// The same with files of the caller's: `add` puts them, durably, into the directory that it is
+  /// given, which is not a backup yet. What bears its name has them all.
+  using AddFiles = std::function<Result<void>(const std::string& unfinished)>;
+  virtual Result<void> checkpoint(const std::string& dir, const AddFiles& add) = 0;
   /// Reads every file and compares its checksum.
   virtual Result<void> scrub() = 0;
   virtual StoreStats stats() = 0;
