@@ -203,9 +203,9 @@ int rotate_master_key(const std::string& data, const std::string& new_key_file, 
                                 ? place->file() + " holds the new one"
                                 : "start the server with the new one as HIKYAKU_MASTER_KEY";
   fmt::print(
-      "the master key {} rotated: {}\ntokens and keys of {} tenants stay as they are; a "
-      "backup made before needs the old master key\n",
-      rotated->before ? "was already" : "is", where, rotated->tenants);
+      "the master key {} rotated: {}\ntokens and all other keys stay as they are; a backup made "
+      "before needs the old master key\n",
+      rotated->before ? "was already" : "is", where);
   return exit_ok;
 }
 
