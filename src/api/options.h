@@ -62,6 +62,8 @@ struct Options {
   bool settings_token = false;
   bool settings_keys = false;
 
+  /// As a master key is written: seals the key that signs what SNS delivers; empty: nothing does.
+  Secret sns_sealing_key{};
   Secret receipt_key{};  ///< receipts of pulled messages are known to be ours by it
 
   Secret admin_token{};    ///< empty: the admin API is closed

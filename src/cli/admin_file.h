@@ -16,8 +16,10 @@ struct AdminFile {
   Secret token{};
 };
 
+/// Replaces the one that a killed server left. REQUIRES: the caller holds the directory.
 Result<void> write_admin_file(const std::string& data, const AdminFile& content);
 std::optional<AdminFile> read_admin_file(const std::string& data);
+/// REQUIRES: the caller holds the directory and has written the file.
 void remove_admin_file(const std::string& data);
 
 }  // namespace hk::cli

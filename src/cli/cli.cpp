@@ -11,6 +11,7 @@
 #include "cli/exit_code.h"
 #include "cli/keys.h"
 #include "cli/listen.h"
+#include "cli/master_key.h"
 #include "cli/offline.h"
 #include "cli/outbox_flags.h"
 #include "cli/process.h"
@@ -140,7 +141,7 @@ void add_serve(CLI::App& app, Arguments& arguments) {
       }
     }
     config::Surroundings around{.environment_names = config::environment_names(),
-                                .environment_known = {"HIKYAKU_URL"}};
+                                .environment_known = {"HIKYAKU_URL", "HIKYAKU_NEW_MASTER_KEY"}};
     auto options = config::load(arguments.serve_flags, environment, around);
     if (!options) {
       tell("hikyaku: " + options.error().message);
@@ -291,7 +292,7 @@ void add_tenants(CLI::App& app, Arguments& arguments) {
 
 void add_keys(CLI::App& app, Arguments& arguments) {
   CLI::App* keys = app.add_subcommand(
-      "keys", "What AWS clients sign with: needs the data directory of the server");
+      "keys", "What AWS clients sign with, and the master key: needs the server's data directory");
   keys->require_subcommand(1);
   const auto add = [&arguments, keys](const char* name, const char* text) {
     CLI::App* command = keys->add_subcommand(name, text);
@@ -309,6 +310,17 @@ void add_keys(CLI::App& app, Arguments& arguments) {
   revoke->add_option("id", arguments.id, "Its id, as `keys list` shows it")->required();
   revoke->callback([&arguments] {
     arguments.code = revoke_access_key(arguments.admin, arguments.tenant, arguments.id);
+  });
+  CLI::App* rotate = keys->add_subcommand(
+      "rotate-master", "Seal every stored secret with a new master key: of a stopped server");
+  rotate->footer(
+      "The key of the file master.key is replaced by one that is made. One that is given as "
+      "HIKYAKU_MASTER_KEY is replaced by HIKYAKU_NEW_MASTER_KEY.");
+  rotate->add_option("--data", arguments.data, "Data directory [./data]");
+  rotate->add_option("--new-key-file", arguments.body_file, "File that holds the new key");
+  rotate->add_flag("--json", arguments.json, "Print JSON, for scripts");
+  rotate->callback([&arguments] {
+    arguments.code = rotate_master_key(arguments.data, arguments.body_file, arguments.json);
   });
 }
 

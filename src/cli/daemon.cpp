@@ -6,12 +6,13 @@
 
 #include <chrono>
 #include <condition_variable>
-#include <filesystem>
 #include <mutex>
 #include <thread>
 
+#include "api/sns/signing_key.h"
 #include "cli/admin_file.h"
 #include "cli/exit_code.h"
+#include "cli/master_key.h"
 #include "cli/process.h"
 #include "cli/version.h"
 #include "delivery/headers.h"
@@ -115,7 +116,7 @@ Result<void> Daemon::start() {
     metrics_.commit(seconds, batches, bytes);
   };
   engine_options.on_fatal = [this](const Error& error) {
-    ready_ = false;
+    intake_ = api::Intake::nothing;
     const bool damaged = error.kind == ErrorKind::corruption;
     failed_with_ = damaged ? exit_corruption : exit_store;
     observe::log(Level::error, "store.failed", {{"error", error.message}});
@@ -147,9 +148,10 @@ Result<void> Daemon::start() {
   if (auto done = at_disk(start_engine()); !done) return done;
   start_pushing();
   register_metrics();
+  wrote_admin_file_ = true;  // or a part of it, or it removed the one of a server that was killed
   if (auto done = at_disk(write_admin_file(options_.data, {url(), admin_token_})); !done)
     return done;
-  ready_ = true;
+  intake_ = api::Intake::everything;
   if (auto done = start_outbox(); !done) return done;
   observe::log(Level::info, "server.started",
                {{"url", url()}, {"data", options_.data}, {"version", version}});
@@ -181,9 +183,7 @@ Result<void> Daemon::open_store() {
 }
 
 Result<void> Daemon::open_keys() {
-  auto key = options_.master_key.empty()
-                 ? security::MasterKey::from_file(options_.data + "/master.key", true)
-                 : security::MasterKey::from_hex(options_.master_key);
+  auto key = open_master_key({options_.data, options_.master_key}, *store_, IfMissing::make);
   if (!key) return std::unexpected(key.error());
   master_key_.emplace(std::move(*key));
   tenants_ = std::make_unique<engine::TenantDirectory>(*master_key_);
@@ -229,25 +229,21 @@ void Daemon::make_service() {
     return zone ? Result<void>{} : std::unexpected(zone.error());
   };
   api.now = [this] { return clock_.now(); };
-  api.ready = [this] { return ready_.load(); };
+  api.ready = [this] { return intake_.load() == api::Intake::everything; };
   api.settings_tenant = default_tenant;
   api.settings_token = options_.dev || !options_.token.empty();
   api.settings_keys =
       options_.dev || !options_.current_signing_key.empty() || !options_.next_signing_key.empty();
   api.receipt_key = Secret(master_key_->token_digest("hikyaku/receipts"));
+  api.sns_sealing_key = master_key_->derived_for(api::sns::sealing_place);
   api.admin_token = admin_token_;
   api.metrics_token = options_.metrics_token;
   api.allow_token_in_query = options_.allow_token_in_query;
   api.backup = [this](const std::string& directory) -> Result<void> {
-    if (auto done = store_->checkpoint(directory); !done) return done;
-    if (options_.master_key.empty()) {
-      std::error_code error;
-      std::filesystem::copy_file(options_.data + "/master.key", directory + "/master.key", error);
-      if (error)
-        return fail(ErrorKind::unavailable,
-                    "cannot copy master.key into the backup: " + error.message());
-    }
-    return {};
+    if (!options_.master_key.empty()) return store_->checkpoint(directory);
+    return store_->checkpoint(directory, [this](const std::string& unfinished) {
+      return master_key_->write_file(KeyPlace{unfinished}.file());
+    });
   };
   api.run_blocking = [this](std::move_only_function<void()> work) {
     worker_.post(std::move(work));
@@ -279,10 +275,9 @@ Result<void> Daemon::listen() {
   // ready.
   auto started =
       server_->start([this](http::Request&& request, http::Responder respond, http::IoThread& io) {
-        if (!ready_.load(std::memory_order_acquire) && request.path() != "/healthz" &&
-            request.path() != "/readyz") {
-          http::Response busy =
-              api::Service::refusal(request, 503, "the server is starting or stopping");
+        if (const api::Intake intake = intake_.load(std::memory_order_acquire);
+            !api::takes(intake, request)) {
+          http::Response busy = api::Service::refusal(request, 503, api::reason_to_refuse(intake));
           busy.fields.push_back({"Retry-After", "1"});
           respond(std::move(busy));
           return;
@@ -391,20 +386,31 @@ void Daemon::run_effects(std::vector<core::Effect> effects) {
   }
 }
 
-/// Nothing new starts, what runs may end, its outcomes are recorded, then everything closes.
+/// Nothing new starts or is handed out, and whoever waits for messages is told that there are none.
+/// What runs may end and what is out be settled, the outcomes are recorded, then everything closes.
 void Daemon::stop() {
   const auto deadline = std::chrono::steady_clock::now() + options_.drain;
-  if (relay_) {  // first: what it publishes into this server is still taken
-    relay_->stop(options_.drain);
-    relay_.reset();
-  }
-  const bool was_ready = ready_.exchange(false);
+  auto serving = api::Intake::everything;
+  const bool was_ready = intake_.compare_exchange_strong(serving, api::Intake::no_receives);
   if (was_ready) {
     observe::log(Level::info, "server.draining");
+  }
+  if (push_dispatcher_) {  // before its receives end: it would ask again
+    io_threads_.front()->post([this] {
+      if (pusher_) {
+        pusher_->stop();
+      }
+    });
   }
   if (engine_) {
     engine_->stop_starting();
   }
+  if (relay_) {  // what it publishes into this server is still taken
+    relay_->stop(options_.drain);
+    relay_.reset();
+  }
+  auto stopping = api::Intake::no_receives;  // a store that fails meanwhile takes nothing
+  intake_.compare_exchange_strong(stopping, api::Intake::settlements);
   std::mutex mutex;
   std::condition_variable all_stopped;
   std::size_t running = dispatchers_.size() + (push_dispatcher_ ? 1 : 0);
@@ -419,11 +425,6 @@ void Daemon::stop() {
     stop_one(*dispatcher);
   }
   if (push_dispatcher_) {
-    io_threads_.front()->post([this] {
-      if (pusher_) {
-        pusher_->stop();
-      }
-    });
     stop_one(*push_dispatcher_);
   }
   {
@@ -446,7 +447,9 @@ void Daemon::stop() {
   pusher_.reset();
   server_.reset();
   service_.reset();
-  remove_admin_file(options_.data);
+  if (wrote_admin_file_) {  // before the store lets go of the directory
+    remove_admin_file(options_.data);
+  }
   if (store_) {
     if (auto closed = store_->close(); !closed) {
       observe::log(Level::error, "store.close_failed", {{"error", closed.error().message}});

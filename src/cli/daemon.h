@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "api/intake.h"
 #include "api/service.h"
 #include "api/sqs/pusher.h"
 #include "cli/bootstrap.h"
@@ -72,9 +73,10 @@ class Daemon {
   const config::Options& options_;
   DiskWatch disk_;
   delivery::EgressPolicy egress_;  ///< made by start(), constant from then on
-  std::atomic<bool> ready_{false};
+  std::atomic<api::Intake> intake_{api::Intake::nothing};
   std::atomic<int> failed_with_{0};
   bool failed_at_disk_ = false;
+  bool wrote_admin_file_ = false;  ///< what another server wrote there is not ours to remove
   std::atomic<std::uint64_t> called_back_{0};
   std::atomic<std::uint64_t> schedules_run_{0};
   std::atomic<std::uint64_t> schedule_run_errors_{0};

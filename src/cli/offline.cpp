@@ -7,6 +7,7 @@
 
 #include "cli/admin_file.h"
 #include "cli/exit_code.h"
+#include "cli/master_key.h"
 #include "cli/process.h"
 #include "edge/http/client.h"
 #include "store/rocksdb/rocksdb_store.h"
@@ -40,6 +41,10 @@ int finish(bool as_json, const json::object& object, const std::string& text) {
 
 int verify(const std::string& data, bool as_json) {
   harden_process();
+  const auto place = key_place(data);
+  if (!place) {
+    return report(place.error());
+  }
   auto store = open_existing(data);
   if (!store) {
     return report(store.error());
@@ -48,7 +53,14 @@ int verify(const std::string& data, bool as_json) {
     if (auto whole = (*store)->scrub(); !whole) {
       return std::unexpected(whole.error());
     }
-    return store::verify(*(*store)->snapshot());
+    auto found = store::verify(*(*store)->snapshot());
+    if (found) {
+      for (std::string& problem : check_master_key(*place, **store)) {
+        ++found->problem_count;
+        found->problems.push_back(std::move(problem));
+      }
+    }
+    return found;
   }();
   if (auto closed = (*store)->close(); !closed) {
     return report(closed.error());
@@ -122,17 +134,22 @@ int backup(const std::string& data, const std::string& to, const std::string& ur
     }
     return report(store.error());
   }
-  auto written = (*store)->checkpoint(target);
+  const auto place = key_place(data);
+  // Also brings an interrupted rotation to its end.
+  const auto key = place ? open_master_key(*place, **store, IfMissing::refuse)
+                         : Result<security::MasterKey>(std::unexpected(place.error()));
+  auto written = (*store)->checkpoint(target, [&](const std::string& unfinished) -> Result<void> {
+    return key && place->setting.empty() ? key->write_file(KeyPlace{unfinished}.file())
+                                         : Result<void>{};
+  });
   if (auto closed = (*store)->close(); !closed) {
     return report(closed.error());
   }
   if (!written) {
     return report(written.error());
   }
-  if (fs::exists(data + "/master.key") &&
-      !fs::copy_file(data + "/master.key", target + "/master.key", error)) {
-    return report(
-        {ErrorKind::unavailable, "cannot copy master.key into the backup: " + error.message()});
+  if (!key) {
+    tell("hikyaku: the backup is written without a master key: " + key.error().message);
   }
   return finish(as_json, done, text);
 }

@@ -98,7 +98,8 @@ std::shared_ptr<const Message> Machine::find_message(TenantId tenant, MessageId 
 
 std::optional<Moment> Machine::wake_at() const {
   if (scheduler_.wants_refill() || (starting_ && scheduler_.has_runnable()) ||
-      scheduler_.has_fed() || !sweeps_.empty() || !retimes_.empty() || !due_schedules_.empty()) {
+      scheduler_.has_fed() || (!starting_ && !waits_.empty()) || !sweeps_.empty() ||
+      !retimes_.empty() || !due_schedules_.empty()) {
     return meta_.time;
   }
   Moment at = std::min({next_expiry_check_, next_event_purge_, next_schedule_at_});

@@ -58,7 +58,7 @@ class Machine {
   /// passed means: at once.
   [[nodiscard]] std::optional<Moment> wake_at() const;
 
-  /// A drain begins: nothing new starts from now on; what runs may end.
+  /// A drain begins: nothing new starts or is handed out, waits end empty; what runs may end.
   void stop_starting() { starting_ = false; }
 
   [[nodiscard]] std::uint32_t epoch() const { return meta_.epoch; }

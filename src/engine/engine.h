@@ -74,7 +74,7 @@ class Engine final : public Submitter {
   /// Where the core finds time zones, for who checks one before a command. Any thread.
   ZoneCache& zones() { return zones_; }
 
-  /// A drain begins: nothing new starts; commands (outcomes above all) are still taken.
+  /// A drain begins: nothing new starts, receivers' waits end; commands are still taken.
   void stop_starting();
   /// Executes what is in the inbox, syncs, ends the threads. Later submissions are refused.
   void stop();

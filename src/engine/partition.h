@@ -61,7 +61,7 @@ class Partition {
   [[nodiscard]] const core::Machine& machine() const { return *machine_; }
   /// Lets go of what the last batch read, so that the store can be closed.
   void forget_view();
-  /// From now on nothing new starts; what runs may end.
+  /// From now on nothing new starts or is handed out; what runs may end.
   void stop_starting() { machine_->stop_starting(); }
 
  private:

@@ -24,13 +24,9 @@ std::string signing_key_context(std::string_view tenant_name, std::string_view w
   return "tenant/" + std::string(tenant_name) + "/signing-key/" + std::string(which);
 }
 
-namespace {
-
 std::string access_key_context(std::string_view tenant_name, std::string_view id) {
   return "tenant/" + std::string(tenant_name) + "/access-key/" + std::string(id);
 }
-
-}  // namespace
 
 Result<void> TenantDirectory::put(const core::Tenant& tenant) {
   auto entry = std::make_shared<Entry>();

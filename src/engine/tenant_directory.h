@@ -24,6 +24,9 @@ namespace hk::engine {
 /// What a signing key ("current" or "next") of a tenant is sealed for: it opens nowhere else.
 std::string signing_key_context(std::string_view tenant_name, std::string_view which);
 
+/// The same for the secret of an access key.
+std::string access_key_context(std::string_view tenant_name, std::string_view id);
+
 class TenantDirectory {
  public:
   struct Entry {

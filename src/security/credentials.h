@@ -16,12 +16,28 @@ namespace hk::security {
 
 class MasterKey {
  public:
+  static MasterKey make();
   /// 32 random bytes as 64 hex digits (anything else: invalid_argument, saying so).
   static Result<MasterKey> from_hex(const Secret& hex);
   /// Reads the file; creates it (0600, synced with its directory) when absent and `create`. Refuses
   /// a file that others can read. not_found, permission_denied, invalid_argument (not a key),
   /// unavailable.
   static Result<MasterKey> from_file(const std::string& path, bool create);
+  /// Writes it to a file (0600) that replaces the one of that name, if any; the file and its name
+  /// are durable when it returns. permission_denied, unavailable.
+  [[nodiscard]] Result<void> write_file(const std::string& path) const;
+
+  /// This key with the pepper of the one that it replaces: tokens keep their digests.
+  [[nodiscard]] MasterKey taking_over_from(const MasterKey& before) const;
+  /// The pepper, for the store: it outlives the key that it was derived from.
+  [[nodiscard]] std::string sealed_pepper() const;
+  /// This key with a pepper that was stored. corruption: another key has sealed it.
+  [[nodiscard]] Result<MasterKey> with_pepper(std::string_view sealed) const;
+  /// A key, for from_hex(), that seals the secrets of one place that are not a tenant's. As long as
+  /// this is the first key of its directory it comes by way of the pepper, as format 1 has it; then
+  /// from the key itself, so that an old key opens nothing.
+  [[nodiscard]] Secret derived_for(std::string_view place) const;
+  [[nodiscard]] bool same_as(const MasterKey& other) const;
 
   /// Keyed digest under which a token is stored and looked up; 32 bytes.
   [[nodiscard]] std::string token_digest(std::string_view token) const;
@@ -36,7 +52,12 @@ class MasterKey {
   explicit MasterKey(Secret key);
   Secret key_;
   Secret pepper_;
+  bool first_ = true;  ///< the pepper is its own
 };
+
+/// Gives a key file another name, in place of the file that had it; durable when it returns.
+/// permission_denied, unavailable.
+Result<void> rename_key_file(const std::string& from, const std::string& to);
 
 /// "hk_<kind>_" + 43 base64url characters of 32 random bytes + a 6-character checksum for secret
 /// scanners.

@@ -20,6 +20,8 @@ constexpr std::size_t nonce_bytes = 12;
 constexpr std::size_t tag_bytes = 16;
 constexpr std::size_t header_bytes = 1 + salt_bytes + nonce_bytes;
 
+constexpr std::string_view pepper_context = "pepper";
+
 const EVP_CIPHER* aes_256_gcm() {
   static const EVP_CIPHER* const cipher = [] {
     EVP_CIPHER* fetched = EVP_CIPHER_fetch(nullptr, "AES-256-GCM", nullptr);
@@ -78,6 +80,43 @@ Result<MasterKey> MasterKey::from_hex(const Secret& hex) {
             ". \"openssl rand -hex 32\" makes one");
   }
   return MasterKey(Secret(std::move(*bytes)));
+}
+
+MasterKey MasterKey::make() {
+  std::string bytes(key_bytes, '\0');
+  fill_random(bytes.data(), bytes.size());
+  return MasterKey(Secret(std::move(bytes)));
+}
+
+MasterKey MasterKey::taking_over_from(const MasterKey& before) const {
+  MasterKey key = *this;
+  key.pepper_ = before.pepper_;
+  key.first_ = false;
+  return key;
+}
+
+std::string MasterKey::sealed_pepper() const { return seal(pepper_, pepper_context); }
+
+Result<MasterKey> MasterKey::with_pepper(std::string_view sealed) const {
+  auto pepper = open(sealed, pepper_context);
+  if (!pepper) {
+    return std::unexpected(pepper.error());
+  }
+  MasterKey key = *this;
+  key.pepper_ = std::move(*pepper);
+  key.first_ = false;
+  return key;
+}
+
+Secret MasterKey::derived_for(std::string_view place) const {
+  const Digest256 digest =
+      first_ ? hmac_sha256(token_digest("hikyaku/receipts"), place)
+             : hmac_sha256(key_.reveal(), "hikyaku/derived/v1/" + std::string(place));
+  return Secret(hex(as_string(digest)));
+}
+
+bool MasterKey::same_as(const MasterKey& other) const {
+  return constant_time_equal(key_.reveal(), other.key_.reveal());
 }
 
 std::string MasterKey::token_digest(std::string_view token) const {

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <filesystem>
 
 #include "security/credentials.h"
@@ -58,11 +59,8 @@ bool sync_directory_of(const std::string& path) {
   return file.is_open() && ::fsync(file.get()) == 0;
 }
 
-Result<void> write_new_key(int descriptor, const std::string& path) {
-  std::array<char, 32> key{};
-  fill_random(key.data(), key.size());
-  std::string text = hex(std::string_view(key.data(), key.size())) + "\n";
-  OPENSSL_cleanse(key.data(), key.size());
+Result<void> write_key(int descriptor, const Secret& key, const std::string& path) {
+  std::string text = hex(key.reveal()) + "\n";
   const bool written = write_all(descriptor, text) && ::fsync(descriptor) == 0;
   const int code = errno;
   OPENSSL_cleanse(text.data(), text.size());
@@ -72,9 +70,12 @@ Result<void> write_new_key(int descriptor, const std::string& path) {
   return {};
 }
 
+/// link() refuses to replace a key that another process has just made, rename() replaces it.
+enum class Existing : std::uint8_t { keep, replace };
+
 /// The key is complete and on disk under another name before it gets its own: a crash leaves either
 /// no key file or a whole one, never a half one that data was already sealed with.
-Result<void> create_key_file(const std::string& path) {
+Result<void> create_key_file(const std::string& path, const Secret& key, Existing existing) {
   std::uint64_t number = 0;
   fill_random(&number, sizeof number);
   const std::string draft = path + ".new-" + std::to_string(number);
@@ -82,12 +83,15 @@ Result<void> create_key_file(const std::string& path) {
   if (!file.is_open()) {
     return cannot("create", path, errno);
   }
-  auto written = write_new_key(file.get(), path);
-  // link() and not rename(): it refuses to replace a key that another process has just made.
-  if (written && ::link(draft.c_str(), path.c_str()) != 0 && errno != EEXIST) {
+  auto written = write_key(file.get(), key, path);
+  if (written && existing == Existing::keep && ::link(draft.c_str(), path.c_str()) != 0 &&
+      errno != EEXIST) {
     written = cannot("create", path, errno);
   }
-  ::unlink(draft.c_str());
+  if (written && existing == Existing::replace && ::rename(draft.c_str(), path.c_str()) != 0) {
+    written = cannot("create", path, errno);
+  }
+  ::unlink(draft.c_str());  // a rename has left nothing there
   if (!written) {
     return written;
   }
@@ -150,7 +154,7 @@ Result<Secret> read_key_file(const std::string& path) {
 Result<MasterKey> MasterKey::from_file(const std::string& path, bool create) {
   auto text = read_key_file(path);
   if (!text && text.error().kind == ErrorKind::not_found && create) {
-    if (auto created = create_key_file(path); !created) {
+    if (auto created = create_key_file(path, make().key_, Existing::keep); !created) {
       return std::unexpected(created.error());
     }
     text = read_key_file(path);
@@ -164,6 +168,20 @@ Result<MasterKey> MasterKey::from_file(const std::string& path, bool create) {
                 "the file " + path + " does not hold a master key: " + key.error().message);
   }
   return key;
+}
+
+Result<void> MasterKey::write_file(const std::string& path) const {
+  return create_key_file(path, key_, Existing::replace);
+}
+
+Result<void> rename_key_file(const std::string& from, const std::string& to) {
+  if (::rename(from.c_str(), to.c_str()) != 0) {
+    return cannot("rename", from, errno);
+  }
+  if (!sync_directory_of(to)) {
+    return cannot("sync the directory of", to, errno);
+  }
+  return {};
 }
 
 }  // namespace hk::security

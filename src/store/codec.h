@@ -52,4 +52,9 @@ Result<core::Tenant> decode_tenant(core::TenantId id, std::string_view value);
 Result<core::Counters> decode_counters(std::string_view value);
 Result<core::Meta> decode_meta(std::string_view value);
 
+/// The pepper of token digests, sealed with the master key. Not the core's: written when that key
+/// is rotated, read when it is opened.
+Write put_pepper(std::string_view sealed);
+Result<std::string> decode_pepper(std::string_view value);
+
 }  // namespace hk::store

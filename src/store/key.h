@@ -10,7 +10,7 @@
 ///
 // clang-format off
 ///   table           key
-///   meta            "meta"
+///   meta            "meta", "pepper"
 ///   message, state  u64 seq
 ///   attempt         u64 seq | u32 number
 ///   lane            u32 tenant | text queue | text group | text flow_key | text host | ms due | u64 seq
@@ -37,6 +37,7 @@
 namespace hk::store {
 
 inline constexpr std::string_view meta_key = "meta";
+inline constexpr std::string_view pepper_key = "pepper";
 
 std::string seq_key(core::Seq seq);
 std::string attempt_key(core::Seq seq, std::uint32_t number);

@@ -1,5 +1,6 @@
 /// Records that people change: queues, flow keys, tenants; and the partition's own meta record.
 #include "store/codec.h"
+#include "store/key.h"
 #include "store/record.h"
 #include "store/record_parts.h"
 
@@ -203,6 +204,20 @@ Result<core::Meta> decode_meta(std::string_view value) {
                     .epoch = record.epoch(),
                     .indexed_up_to = core::Seq{record.indexed_up_to()},
                     .time = moment_from_ms(record.time())};
+}
+
+Write put_pepper(std::string_view sealed) {
+  records::Pepper record;
+  record.set_sealed(std::string(sealed));
+  return {Write::Kind::put, Table::meta, std::string(pepper_key), serialize(record)};
+}
+
+Result<std::string> decode_pepper(std::string_view value) {
+  records::Pepper record;
+  if (!parse(record, value)) {
+    return broken_record("pepper");
+  }
+  return std::move(*record.mutable_sealed());
 }
 
 }  // namespace hk::store

@@ -57,6 +57,10 @@ class Verifier : RowReader {
  private:
   void settings() {
     scan(Table::meta, [this](const Entry& entry) {
+      if (entry.key == pepper_key) {
+        decoded(Table::meta, entry.key, decode_pepper(entry.value));
+        return;
+      }
       check(entry.key == meta_key,
             [&] { return describe_key(Table::meta, entry.key) + " is unknown."; });
       if (auto meta = decoded(Table::meta, entry.key, decode_meta(entry.value))) {

@@ -42,6 +42,10 @@ class Starting(unittest.TestCase):
         with Server() as first:
             self.fails(Server(data=first.data), UNAVAILABLE, first.data, "in use")
             self.assertEqual(first.request("GET", "/readyz").status, 200)
+            # What lies in the directory is the first one's, and stays.
+            for command in (("tenants", "list"), ("keys", "list"), ("backup", "--to", os.path.join(self.home, "backup"))):
+                done = first.cli(*command, "--data", first.data)
+                self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_the_data_directory_is_a_file(self):
         path = os.path.join(self.home, "file")

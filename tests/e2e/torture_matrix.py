@@ -139,6 +139,8 @@ class Matrix(Torture):
 
     def crash_at(self, name, when, passage, hold):
         """One life that ends at the point; False: it was not passed that often in time."""
+        if when == "rotate":
+            return self.rotate_until(name, hold)
         self.server.flags = [*self.base, *(HOLD if hold else []), "--crash-at", f"{name}:{passage}"]
         self.spawn()
         if when == "backup":
@@ -156,6 +158,18 @@ class Matrix(Torture):
             self.ledger.breach(f"the server ended with {code} at {name}: {self.server.output()[-800:]}")
             return False
         self.count_kill()
+        self.hits[name][hold] += 1
+        self.verify()
+        return True
+
+    def rotate_until(self, name, hold):
+        """A rotation of the master key that ends at the point, of the server that was killed before. Its batch is synced then: a
+        power cut takes nothing more than a kill does."""
+        env = {k: v for k, v in os.environ.items() if not k.startswith("HIKYAKU_")} | {"HIKYAKU_CRASH_AT": f"{name}:1"}
+        done = harness.run_binary("keys", "rotate-master", "--data", self.server.data, env=env, binary=self.server.binary, timeout=300)
+        if done.returncode != -signal.SIGKILL:
+            self.ledger.breach(f"the rotation ended with {done.returncode} at {name}: {done.stderr[-800:]}")
+            return False
         self.hits[name][hold] += 1
         self.verify()
         return True

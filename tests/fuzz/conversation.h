@@ -111,6 +111,7 @@ class Conversation {
     };
     options.now = [this] { return core_.now(); };
     options.receipt_key = Secret("0123456789abcdef0123456789abcdef");
+    options.sns_sealing_key = Secret(std::string(64, '5'));
     options.admin_token = Secret(account_.token);
     options.backup = [](const std::string&) -> Result<void> { return {}; };
     options.run_blocking = [](std::move_only_function<void()> work) { work(); };

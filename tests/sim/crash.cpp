@@ -47,6 +47,7 @@ void Simulation::die(const char* why, bool power_cut) {
   wake_planned_ = never;
   hungry_.clear();
   receivers_.clear();  // their connections are gone
+  draining_ = false;
 
   if (power_cut && (!config_.process_death_only || !options_.crash.steps.empty())) {
     store_.crash(rng_);
@@ -173,11 +174,34 @@ void Simulation::plan_faults() {
   if (config_.crash_every.count() > 0) {
     heap_.after(Millis{1} + up_to(config_.crash_every * 2), [this] {
       if (faults_ && outcome_.crashes < config_.crashes_max) {
-        die("the server died", chance(700));
+        constexpr std::uint64_t one_in = 4;
+        if (outcome_.crashes % one_in == one_in - 1) {
+          begin_drain();
+        } else {
+          die("the server died", chance(700));
+        }
         plan_faults();
       }
     });
   }
+}
+
+/// It was asked to stop: commands are still taken, and it ends a while later.
+void Simulation::begin_drain() {
+  if (!partition_ || draining_) {
+    return;
+  }
+  trace_.add(heap_.now(), "the server drains");
+  decided();
+  draining_ = true;
+  partition_->stop_starting();
+  model_.drain();
+  heap_.after(Millis{0}, [this] { pump(); });
+  heap_.after(config_.gap * 4, [this, life = life_] {
+    if (life == life_) {
+      die("the server stopped", false);
+    }
+  });
 }
 
 /// As SlewedClock does after the wall clock was set: partition time runs fast or slow for a while.

@@ -225,6 +225,7 @@ void Model::crashed(store::BatchSeq survivor) {
   }
   batch_ = survivor;
   waiters_.clear();
+  draining_ = false;
   told_gone_.clear();
   given_.clear();
   again_.clear();

@@ -164,6 +164,8 @@ class Model {
   void recover(const Step& step);
   /// The process is gone, batches after `survivor` with it; leases are forgotten.
   void crashed(store::BatchSeq survivor);
+  /// A drain has begun: from now on nothing starts and nothing is handed out.
+  void drain() { draining_ = true; }
   /// Batches up to this one cannot be lost any more.
   void synced(store::BatchSeq batch);
 
@@ -411,6 +413,7 @@ class Model {
 
   // What goes with the process: first come, first served.
   std::map<Named, std::vector<Waiter>> waiters_;
+  bool draining_ = false;
   std::set<core::ReceiverId> told_gone_;       ///< their queue was deleted in this batch
   std::map<Named, std::vector<Given>> given_;  ///< in the order in which it was given
   std::map<core::ReceiverId, Given> again_;    ///< who must get what it got before, in this batch

@@ -54,6 +54,11 @@ void Model::check_hand_outs(std::span<const core::Effect> effects, Millis late_m
     require(line != waiters_.end(), "receivers", "one was answered that does not wait");
     const auto place = std::ranges::find(line->second, out->receiver, &Waiter::receiver);
     const Waiter waiter = *place;
+    if (out->messages.empty() && draining_) {
+      line->second.erase(place);
+      continue;
+    }
+    require(!draining_, "drain", "a message was handed out after it had begun");
     if (out->messages.empty()) {
       require(waiter.until <= time_, "receivers", "one was sent away before its wait was over");
       require(time_ <= waiter.until + late_max, "receivers",
@@ -108,6 +113,7 @@ void Model::check_hand_outs(std::span<const core::Effect> effects, Millis late_m
   for (const auto& [queue, line] : waiters_) {
     for (const Waiter& one : line) {
       require(one.until > time_, "receivers", "one waits for longer than it asked to");
+      require(!draining_, "drain", "one waits although nothing is handed out any more");
     }
   }
 }

@@ -23,7 +23,7 @@ void Model::forget_attempts(const Named& queue) {
 
 bool Model::hand_out_again(const Named& key, const core::PullSettings& settings, const Op& op) {
   const Millis visibility = op.visibility.value_or(settings.visibility);
-  if (op.attempt_id.empty() || !settings.fifo || visibility <= Millis{0}) {
+  if (draining_ || op.attempt_id.empty() || !settings.fifo || visibility <= Millis{0}) {
     return false;
   }
   forget_attempts(key);

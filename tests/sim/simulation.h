@@ -133,6 +133,7 @@ class Simulation {
   void lean(std::int64_t permille);
   void plan_pauses();
   void check_survival(store::BatchSeq survivor);
+  void begin_drain();
 
   // clients.cpp
   void plan_clients();
@@ -216,6 +217,7 @@ class Simulation {
   SimZones zones_;
   std::unique_ptr<engine::Partition> partition_;  ///< null: down
   std::uint64_t life_ = 0;
+  bool draining_ = false;
   std::deque<Op> inbox_;
   std::vector<Pending> unsynced_;
   std::size_t syncing_ = 0;  ///< how many of unsynced_ the running sync covers

@@ -15,9 +15,7 @@ namespace hk::api::sns {
 
 namespace {
 
-constexpr const char* key_kind = "sns_signing_key";
 constexpr const char* key_name = "1";
-constexpr std::string_view seal_context = "sns/signing-key/1";
 
 /// The document needs a tenant; the first one is there as long as the server is.
 std::optional<core::TenantId> keeper(const Services& services) {
@@ -27,7 +25,7 @@ std::optional<core::TenantId> keeper(const Services& services) {
 
 std::optional<core::Document> stored(const Services& services) {
   const auto tenant = keeper(services);
-  return tenant ? services.submitter.durable_view()->document(*tenant, key_kind, key_name)
+  return tenant ? services.submitter.durable_view()->document(*tenant, signing_key_kind, key_name)
                 : std::nullopt;
 }
 
@@ -40,26 +38,23 @@ std::string field(const core::Document& document, std::string_view name) {
   return {};
 }
 
-/// Derived from a key that is itself derived from the master key. REQUIRES: there is one.
-security::MasterKey sealing_key(const Services& services) {
-  const security::Digest256 digest =
-      security::hmac_sha256(services.options.receipt_key.reveal(), seal_context);
-  auto key = security::MasterKey::from_hex(
-      Secret(hex({reinterpret_cast<const char*>(digest.data()), digest.size()})));
+/// REQUIRES: it is set.
+security::MasterKey sealing_key(const Secret& option) {
+  auto key = security::MasterKey::from_hex(option);
   HK_ASSERT(key.has_value());
   return std::move(*key);
 }
 
-Result<security::RsaKey> open(const Services& services, const std::string& sealed) {
+std::string seal(const Secret& pem, const Secret& with) {
+  return base64(sealing_key(with).seal(pem, sealing_place));
+}
+
+Result<Secret> unseal(const std::string& sealed, const Secret& with) {
   const auto bytes = unbase64(sealed);
   if (!bytes) {
     return fail(ErrorKind::corruption, "the sealed signing key of SNS is not Base64");
   }
-  const Result<Secret> pem = sealing_key(services).open(*bytes, seal_context);
-  if (!pem) {
-    return std::unexpected(pem.error());
-  }
-  return security::RsaKey::from_pem(*pem);
+  return sealing_key(with).open(*bytes, sealing_place);
 }
 
 /// The key of this document, opened once.
@@ -71,7 +66,11 @@ Result<security::RsaKey> opened(const Services& services, const core::Document& 
   thread_local Opened last;
   const std::string sealed = field(document, "Key");
   if (!last.key || last.sealed != sealed) {
-    Result<security::RsaKey> key = open(services, sealed);
+    const Result<Secret> pem = unseal(sealed, services.options.sns_sealing_key);
+    if (!pem) {
+      return std::unexpected(pem.error());
+    }
+    Result<security::RsaKey> key = security::RsaKey::from_pem(*pem);
     if (!key) {
       return key;
     }
@@ -114,9 +113,8 @@ void make(const std::shared_ptr<Waiting>& waiting, const Services& services, Bat
           core::TenantId tenant) {
   services.options.run_blocking([waiting, &services, &batcher, tenant] {
     security::RsaKey::Made made = security::RsaKey::make("sns.hikyaku");
-    core::Document document{.tenant = tenant, .kind = key_kind, .name = key_name};
-    document.fields.push_back(
-        {"Key", base64(sealing_key(services).seal(made.private_pem, seal_context))});
+    core::Document document{.tenant = tenant, .kind = signing_key_kind, .name = key_name};
+    document.fields.push_back({"Key", seal(made.private_pem, services.options.sns_sealing_key)});
     document.fields.push_back({"Certificate", std::move(made.certificate_pem)});
     batcher.io().post([waiting, &batcher, document = std::move(document)]() mutable {
       core::PutDocumentCommand command{.document = std::move(document), .if_version = 0};
@@ -141,7 +139,7 @@ void with_signing_key(const ExchangePtr& exchange,
     return;
   }
   const auto tenant = keeper(services);
-  if (!tenant || !services.options.run_blocking || services.options.receipt_key.empty()) {
+  if (!tenant || !services.options.run_blocking || services.options.sns_sealing_key.empty()) {
     exchange->refuse(
         {aws::ErrorCode::service_unavailable, "This server has no key to sign messages with."});
     return;
@@ -164,6 +162,20 @@ Signature sign(const security::RsaKey& key, std::string_view version, std::strin
   return {.version = std::string(version),
           .text = base64(key.sign(hash, text)),
           .certificate_url = certificate_url(base_url)};
+}
+
+Result<core::Document> resealed(core::Document document, const Secret& from, const Secret& to) {
+  for (core::Header& one : document.fields) {
+    if (one.name != "Key") {
+      continue;
+    }
+    const Result<Secret> pem = unseal(one.value, from);
+    if (!pem) {
+      return std::unexpected(pem.error());
+    }
+    one.value = seal(*pem, to);
+  }
+  return document;
 }
 
 void get_certificate(const Services& services, Call& call) {

@@ -15,6 +15,7 @@ HK_SOMETIMES_DECLARE(received_without_hiding)
 HK_SOMETIMES_DECLARE(receiver_went_away)
 HK_SOMETIMES_DECLARE(pulled_message_expired)
 HK_SOMETIMES_DECLARE(hand_out_goes_on_in_the_next_batch)
+HK_SOMETIMES_DECLARE(receive_ended_by_a_drain)
 
 namespace hk::core {
 Reply Machine::decide(const Receive& command) {
@@ -22,7 +23,7 @@ Reply Machine::decide(const Receive& command) {
   if (queue == nullptr) {
     return no_queue(command.queue);
   }
-  if (hand_out_again(*queue, command)) {
+  if (starting_ && hand_out_again(*queue, command)) {
     return Done{};
   }
   const Moment until = batch_.now() + command.wait.value_or(queue->pull->wait);
@@ -54,6 +55,9 @@ Reply Machine::decide(const StopReceiving& command) {
 void Machine::hand_out() {
   MoveRoom room = room_for_moves();
   while (PullQueue* const pull = scheduler_.next_fed()) {
+    if (!starting_) {
+      continue;  // a drain: who would settle it may find us gone
+    }
     if (room.is_used_up()) {
       HK_SOMETIMES(hand_out_goes_on_in_the_next_batch);
       scheduler_.feed(*pull);
@@ -124,10 +128,14 @@ HandOut::One Machine::handed_out(const Live& live, std::shared_ptr<const Message
           live.lease_until};
 }
 
-/// Those whose wait is over.
+/// Those whose wait is over: in a drain everybody's is.
 void Machine::answer_late() {
-  while (!waits_.empty() && std::get<Moment>(*waits_.begin()) <= batch_.now()) {
-    HK_SOMETIMES(received_nothing);
+  while (!waits_.empty() && (!starting_ || std::get<Moment>(*waits_.begin()) <= batch_.now())) {
+    if (starting_) {
+      HK_SOMETIMES(received_nothing);
+    } else {
+      HK_SOMETIMES(receive_ended_by_a_drain);
+    }
     const auto [until, tenant, queue, receiver] = *waits_.begin();
     decide(StopReceiving{tenant, queue, receiver});
     batch_.effect(HandOut{.receiver = receiver});

@@ -12,7 +12,8 @@
 namespace hk::store {
 namespace {
 
-constexpr unsigned format_known = 1;
+constexpr unsigned format_new = 1;    // of a directory that is made now
+constexpr unsigned format_known = 2;  // the highest
 constexpr std::string_view format_prefix = "hikyaku-data ";
 constexpr const char* format_file = "FORMAT";
 
@@ -22,7 +23,7 @@ bool harmless(const std::string& name) {
   return name == "lost+found" || name == std::string(format_file) + ".tmp";
 }
 
-Result<void> check_format(const std::string& path) {
+Result<unsigned> read_format(const std::string& path) {
   const std::string file = path + "/" + format_file;
   auto content = read_whole_file(file, 256);
   if (!content) {
@@ -44,14 +45,25 @@ Result<void> check_format(const std::string& path) {
                     ", which a newer version has written; this one knows formats up to " +
                     std::to_string(format_known) + ". Start the newer version again.");
   }
-  return {};
+  return format;
 }
 
 }  // namespace
 
-Result<void> DataDir::write_format(const std::string& path) {
+Result<void> DataDir::write_format(const std::string& path, unsigned format) {
   return write_whole_file(path, format_file,
-                          std::string(format_prefix) + std::to_string(format_known) + "\n");
+                          std::string(format_prefix) + std::to_string(format) + "\n");
+}
+
+Result<void> DataDir::raise_format(unsigned format) {
+  if (format <= format_) {
+    return {};
+  }
+  if (auto written = write_format(path_, format); !written) {
+    return written;
+  }
+  format_ = format;
+  return {};
 }
 
 Result<DataDir> DataDir::open(const std::string& path, bool create) {
@@ -77,10 +89,11 @@ Result<DataDir> DataDir::open(const std::string& path, bool create) {
   }
 
   if (file_exists(path + "/" + format_file)) {
-    if (auto ok = check_format(path); !ok) {
-      return std::unexpected(ok.error());
+    const auto format = read_format(path);
+    if (!format) {
+      return std::unexpected(format.error());
     }
-    return DataDir(path, std::move(lock));
+    return DataDir(path, *format, std::move(lock));
   }
   if (!create) {
     return fail(ErrorKind::not_found,
@@ -99,14 +112,14 @@ Result<DataDir> DataDir::open(const std::string& path, bool create) {
                       "looks like this too and is of no use.");
     }
   }
-  if (auto written = write_format(path); !written) {
+  if (auto written = write_format(path, format_new); !written) {
     return std::unexpected(written.error());
   }
   const std::string parent = std::filesystem::absolute(path, error).parent_path().string();
   if (auto synced = sync_directory(parent.empty() ? "/" : parent); !synced) {
     return std::unexpected(synced.error());
   }
-  return DataDir(path, std::move(lock));
+  return DataDir(path, format_new, std::move(lock));
 }
 
 }  // namespace hk::store

@@ -1,7 +1,9 @@
 /// The directory as such: that it is ours, of a format we know, and used by nobody else. Taken
 /// before RocksDB is asked for anything, so that each mistake gets an answer of its own.
 ///
-///   FORMAT    "hikyaku-data 1": first file made, so that a directory without it is not ours
+///   FORMAT    "hikyaku-data 1": first file made, so that a directory without it is not ours. 2
+///   from
+///             the first rotation of the master key on (rocksdb_store.h)
 ///   WITNESS   witness_file.h
 ///   the rest  RocksDB's
 #pragma once
@@ -17,15 +19,21 @@ class DataDir {
   /// Holds the directory until destroyed. ErrorKinds: as open_rocksdb().
   static Result<DataDir> open(const std::string& path, bool create);
   /// Marks a finished directory as ours (backups: last, so that half a backup is not accepted).
-  static Result<void> write_format(const std::string& path);
+  static Result<void> write_format(const std::string& path, unsigned format);
+
+  [[nodiscard]] unsigned format() const { return format_; }
+  /// Durable when it returns.
+  Result<void> raise_format(unsigned format);
 
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] std::string witness_path() const { return path_ + "/WITNESS"; }
   [[nodiscard]] bool has_database() const { return file_exists(path_ + "/CURRENT"); }
 
  private:
-  DataDir(std::string path, Fd lock) : path_(std::move(path)), lock_(std::move(lock)) {}
+  DataDir(std::string path, unsigned format, Fd lock)
+      : path_(std::move(path)), format_(format), lock_(std::move(lock)) {}
   std::string path_;
+  unsigned format_;
   Fd lock_;
 };
 

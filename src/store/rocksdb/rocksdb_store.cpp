@@ -5,6 +5,7 @@
 #include <rocksdb/utilities/checkpoint.h>
 #include <rocksdb/write_batch.h>
 
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <mutex>
@@ -44,6 +45,38 @@ void put_guarded(rocksdb::WriteBatch& batch, rocksdb::ColumnFamilyHandle* family
   }
 }
 
+bool may_be_of_a_backup(std::string_view name) {
+  constexpr std::string_view whole[] = {"CURRENT", "IDENTITY", "WITNESS", "MARK", "FORMAT"};
+  if (name.ends_with(".tmp")) {
+    name.remove_suffix(4);
+  }
+  return std::ranges::find(whole, name) != std::end(whole) || name.starts_with("MANIFEST-") ||
+         name.starts_with("OPTIONS-") || name.starts_with("master.key") || name.ends_with(".sst") ||
+         name.ends_with(".blob") || name.ends_with(".log");
+}
+
+/// What an earlier backup to the same place has left. conflict: it is something else, which is not
+/// ours to remove.
+Result<void> remove_partial(const std::string& partial) {
+  if (!file_exists(partial)) {
+    return {};
+  }
+  const auto files = list_directory(partial);
+  if (!files || !std::ranges::all_of(
+                    *files, [](const FileInfo& one) { return may_be_of_a_backup(one.name); })) {
+    return fail(ErrorKind::conflict,
+                partial +
+                    " is there and is not an unfinished backup: move it away, or name another "
+                    "directory for the backup");
+  }
+  std::error_code error;
+  std::filesystem::remove_all(partial, error);
+  if (error) {
+    return io_error("cannot remove the unfinished backup", partial, error.value());
+  }
+  return {};
+}
+
 class RocksDbStore final : public DurableStore {
  public:
   RocksDbStore(const RocksDbOptions& options, DataDir dir, std::unique_ptr<Database> database,
@@ -70,9 +103,11 @@ class RocksDbStore final : public DurableStore {
   }
   [[nodiscard]] BatchSeq last_written() const override { return last_written_.load(); }
 
-  Result<void> checkpoint(const std::string& dir) override;
+  Result<void> checkpoint(const std::string& dir, const AddFiles& add) override;
   Result<void> scrub() override;
   StoreStats stats() override;
+  Result<void> raise_to_format_2() override { return dir_.raise_format(2); }
+  Result<void> rewrite(Table table) override;
   Result<void> close() override;
 
  private:
@@ -81,7 +116,7 @@ class RocksDbStore final : public DurableStore {
   std::unexpected<Error> stop(const Error& error);
   rocksdb::Status fill(std::span<const Write> writes);
 
-  const DataDir dir_;
+  DataDir dir_;
   const std::unique_ptr<Database> database_;
   WitnessKeeper witness_;
   Reclaimer reclaimer_;
@@ -221,7 +256,7 @@ Result<void> RocksDbStore::scrub() {
   return {};
 }
 
-Result<void> RocksDbStore::checkpoint(const std::string& dir) {
+Result<void> RocksDbStore::checkpoint(const std::string& dir, const AddFiles& add) {
   if (file_exists(dir)) {
     return fail(ErrorKind::conflict,
                 "the backup directory " + dir + " exists already: name one that does not");
@@ -232,8 +267,9 @@ Result<void> RocksDbStore::checkpoint(const std::string& dir) {
   crash_point(CrashPoint::backup_begins);
   // Made under another name: what bears the name is a whole backup.
   const std::string partial = dir + ".partial";
-  std::error_code ignored;
-  std::filesystem::remove_all(partial, ignored);
+  if (auto removed = remove_partial(partial); !removed) {
+    return removed;
+  }
   rocksdb::Checkpoint* made = nullptr;
   rocksdb::Status status = rocksdb::Checkpoint::Create(&database_->db(), &made);
   const std::unique_ptr<rocksdb::Checkpoint> maker(made);
@@ -267,8 +303,13 @@ Result<void> RocksDbStore::checkpoint(const std::string& dir) {
   if (auto marked = ManifestMark::make(partial); !marked) {
     return marked;
   }
+  if (add) {
+    if (auto added = add(partial); !added) {
+      return added;
+    }
+  }
   crash_point(CrashPoint::backup_witnessed);
-  if (auto marked = DataDir::write_format(partial); !marked) {
+  if (auto marked = DataDir::write_format(partial, dir_.format()); !marked) {
     return marked;
   }
   crash_point(CrashPoint::backup_unnamed);
@@ -280,6 +321,17 @@ Result<void> RocksDbStore::checkpoint(const std::string& dir) {
   crash_point(CrashPoint::backup_named);
   const std::string parent = std::filesystem::absolute(dir).parent_path().string();
   return sync_directory(parent);
+}
+
+Result<void> RocksDbStore::rewrite(Table table) {
+  rocksdb::CompactRangeOptions options;
+  options.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;
+  const auto status =
+      database_->db().CompactRange(options, database_->table(table), nullptr, nullptr);
+  if (!status.ok()) {
+    return std::unexpected(to_error(status, "cannot rewrite a table of " + dir_.path()));
+  }
+  return {};
 }
 
 StoreStats RocksDbStore::stats() {

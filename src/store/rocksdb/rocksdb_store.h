@@ -14,6 +14,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -66,12 +67,22 @@ struct StoreStats {
 class DurableStore : public Store {
  public:
   /// A backup: a directory that open_rocksdb() accepts, with every batch synced before the call.
-  /// The checksums of all files are read first. conflict: the directory exists. corruption: a file
-  /// of ours is not what was written.
-  virtual Result<void> checkpoint(const std::string& dir) = 0;
+  /// The checksums of all files are read first. conflict: the directory exists, or something that
+  /// is not an unfinished backup has its name with ".partial". corruption: a file of ours is not
+  /// what was written.
+  Result<void> checkpoint(const std::string& dir) { return checkpoint(dir, {}); }
+  /// The same with files of the caller's: `add` puts them, durably, into the directory that it is
+  /// given, which is not a backup yet. What bears its name has them all.
+  using AddFiles = std::function<Result<void>(const std::string& unfinished)>;
+  virtual Result<void> checkpoint(const std::string& dir, const AddFiles& add) = 0;
   /// Reads every file and compares its checksum.
   virtual Result<void> scrub() = 0;
   virtual StoreStats stats() = 0;
+  /// From now on only servers that know format 2 open the directory, and backups of it: its secrets
+  /// are sealed with a key that its pepper does not come from. Durable when it returns.
+  virtual Result<void> raise_to_format_2() = 0;
+  /// Writes the files of a table anew: what was overwritten in it is in none of them any more.
+  virtual Result<void> rewrite(Table table) = 0;
   /// Syncs, brings the witness level and closes. Later calls are refused. REQUIRES: no readers.
   virtual Result<void> close() = 0;
 };

@@ -19,6 +19,81 @@ TEST(RocksDbDirectory, IsMadeWithItsParents) {
   EXPECT_EQ(std::filesystem::file_size(dir.file("a/b/c/WITNESS")), 8192U);
 }
 
+std::string format_of(const std::string& path) {
+  std::ostringstream text;
+  text << std::ifstream(path + "/FORMAT").rdbuf();
+  return text.str();
+}
+
+TEST(RocksDbDirectory, KeepsItsFormatAndPassesItOnToItsBackups) {
+  TempDir dir;
+  const std::string path = dir.file("data");
+  const RocksDbOptions options = small_options(path);
+  {
+    auto store = open_rocksdb(options).value();
+    ASSERT_TRUE(store->checkpoint(dir.file("first")));
+    EXPECT_EQ(format_of(path), "hikyaku-data 1\n") << "the release before opens it";
+    ASSERT_TRUE(store->raise_to_format_2());
+    ASSERT_TRUE(store->raise_to_format_2());
+    ASSERT_TRUE(store->checkpoint(dir.file("second")));
+  }
+  EXPECT_EQ(format_of(dir.file("first")), "hikyaku-data 1\n");
+  EXPECT_EQ(format_of(dir.file("second")), "hikyaku-data 2\n");
+  EXPECT_TRUE(open_rocksdb(options).has_value());
+  EXPECT_EQ(format_of(path), "hikyaku-data 2\n");
+}
+
+TEST(RocksDbDirectory, IsBackedUpOverAnUnfinishedBackupAndOverNothingElse) {
+  TempDir dir;
+  auto store = open_rocksdb(small_options(dir.file("data"))).value();
+  const std::string partial = dir.file("backup.partial");
+  std::filesystem::create_directory(partial);
+  std::ofstream(partial + "/holiday.jpg") << "x";
+
+  const auto refused = store->checkpoint(dir.file("backup"));
+
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::conflict);
+  EXPECT_NE(refused.error().message.find("is not an unfinished backup"), std::string::npos);
+  EXPECT_TRUE(std::filesystem::exists(partial + "/holiday.jpg"));
+
+  std::filesystem::remove(partial + "/holiday.jpg");
+  for (const char* name : {"000007.sst", "MANIFEST-000001", "CURRENT", "WITNESS", "FORMAT.tmp"}) {
+    std::ofstream(partial + "/" + name) << "x";
+  }
+  EXPECT_TRUE(store->checkpoint(dir.file("backup")));
+  EXPECT_FALSE(std::filesystem::exists(partial));
+}
+
+TEST(RocksDbDirectory, HoldsNothingThatWasOverwrittenOnceATableIsRewritten) {
+  TempDir dir;
+  const std::string path = dir.file("data");
+  const auto held = [&](const std::string& text) {
+    for (const auto& file : std::filesystem::directory_iterator(path)) {
+      std::ostringstream bytes;
+      bytes << std::ifstream(file.path(), std::ios::binary).rdbuf();
+      if (file.is_regular_file() && bytes.str().find(text) != std::string::npos) {
+        return true;
+      }
+    }
+    return false;
+  };
+  const auto write = [](DurableStore& store, const std::string& value) {
+    const std::vector<Write> batch{{Write::Kind::put, Table::tenant, "key", value}};
+    ASSERT_TRUE(store.write(batch));
+    ASSERT_TRUE(store.sync());
+  };
+  write(*open_rocksdb(small_options(path)).value(), "an old secret");
+  auto store = open_rocksdb(small_options(path)).value();  // and what is in the log goes into files
+  ASSERT_TRUE(held("an old secret"));
+
+  write(*store, "a new secret");
+  ASSERT_TRUE(store->rewrite(Table::tenant));
+
+  EXPECT_FALSE(held("an old secret"));
+  EXPECT_EQ(*store->snapshot()->get(Table::tenant, "key"), "a new secret");
+}
+
 TEST(RocksDbDirectory, IsRefusedWithAReasonAndARemedy) {
   struct Row {
     const char* name;
@@ -41,7 +116,7 @@ TEST(RocksDbDirectory, IsRefusedWithAReasonAndARemedy) {
       {"newer",
        [&](const std::string& path) {
          make(path);
-         std::ofstream(path + "/FORMAT") << "hikyaku-data 2\n";
+         std::ofstream(path + "/FORMAT") << "hikyaku-data 3\n";
        },
        true, ErrorKind::conflict, "Start the newer version again"},
       {"damaged marker",

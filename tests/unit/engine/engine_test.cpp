@@ -380,6 +380,22 @@ TEST_F(EngineTest, ADrainStartsNothingNew) {
   EXPECT_EQ(attempts_started(), 0U);
 }
 
+TEST_F(EngineTest, ADrainAnswersWhoWaitsForMessages) {
+  start();
+  ASSERT_TRUE(wait_for(submit(core::CreatePullQueue{tenant_, "q", {}})).has_value());
+  core::Receive receive{.tenant = tenant_, .queue = "q", .receiver = core::ReceiverId{1}};
+  receive.wait = 20s;
+  ASSERT_TRUE(wait_for(submit(std::move(receive))).has_value());
+
+  engine_->stop_starting();  // the clock stands still: no wait ends by itself
+
+  const auto effects = wait_for_effects(2);  // the tenant is the first one
+  ASSERT_EQ(effects.size(), 2U);
+  const auto& handed = std::get<core::HandOut>(effects[1]);
+  EXPECT_EQ(handed.receiver, core::ReceiverId{1});
+  EXPECT_TRUE(handed.messages.empty());
+}
+
 TEST_F(EngineTest, WhatWasAcceptedIsSentAfterARestart) {
   start();
   engine_->stop_starting();

@@ -55,6 +55,49 @@ TEST(MasterKey, DigestsATokenTheSameWayForItselfAndOtherwiseForAnotherKey) {
   EXPECT_NE(key('a').token_digest("token"), key('b').token_digest("token"));
 }
 
+TEST(MasterKey, TakesThePepperOverAndNothingElse) {
+  const MasterKey before = key('a');
+  const MasterKey next = key('b').taking_over_from(before);
+
+  EXPECT_EQ(next.token_digest("token"), before.token_digest("token"));
+  EXPECT_TRUE(next.same_as(key('b')));
+  EXPECT_FALSE(next.same_as(before));
+  const std::string sealed = next.seal(Secret("s"), "c");
+  EXPECT_FALSE(before.open(sealed, "c"));
+  EXPECT_TRUE(key('b').open(sealed, "c"));
+}
+
+TEST(MasterKey, GetsItsPepperBackFromTheStore) {
+  const MasterKey next = key('b').taking_over_from(key('a'));
+  const std::string sealed = next.sealed_pepper();
+
+  const auto again = key('b').with_pepper(sealed);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->token_digest("token"), key('a').token_digest("token"));
+  const auto third = key('c').taking_over_from(*again);
+  EXPECT_EQ(third.token_digest("token"), key('a').token_digest("token"));
+
+  const auto other = key('a').with_pepper(sealed);
+  ASSERT_FALSE(other);
+  EXPECT_EQ(other.error().kind, ErrorKind::corruption);
+}
+
+TEST(MasterKey, DerivesKeysThatAnOldKeyDoesNotKnowOnceItHasTakenOver) {
+  const MasterKey next = key('b').taking_over_from(key('a'));
+  const MasterKey again = key('b').with_pepper(next.sealed_pepper()).value();
+  const auto derived = [](const MasterKey& from) {
+    return std::string(from.derived_for("p").reveal());
+  };
+
+  EXPECT_EQ(derived(key('a')), "c6ffd010b55f56cf9d7a4aa80d62bd8df9f64d3b782fa7e9acf6bab17500703c")
+      << "format 1 has it so";
+  EXPECT_NE(derived(next), derived(key('a')));
+  EXPECT_NE(derived(next), derived(key('b')));
+  EXPECT_EQ(derived(next), derived(again));
+  EXPECT_NE(derived(next), std::string(next.derived_for("q").reveal()));
+  EXPECT_TRUE(MasterKey::from_hex(next.derived_for("p")));
+}
+
 TEST(MasterKey, OpensWhatItSealed) {
   for (const std::string& plain :
        {std::string("sig_abc"), std::string(), std::string(5000, '\0')}) {

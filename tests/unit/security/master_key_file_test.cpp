@@ -100,6 +100,26 @@ TEST_F(MasterKeyFile, SaysWhyItCannotBeMade) {
   EXPECT_EQ(directory.error().kind, ErrorKind::invalid_argument);
 }
 
+TEST_F(MasterKeyFile, IsWrittenInPlaceOfAnotherAndRenamed) {
+  const MasterKey key = MasterKey::make();
+  write(std::string(64, 'a'), 0600);
+
+  ASSERT_TRUE(key.write_file(path_));
+  EXPECT_EQ(files(), 1U);
+  struct stat status {};
+  ASSERT_EQ(::stat(path_.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 07777, 0600U);
+  EXPECT_TRUE(MasterKey::from_file(path_, false)->same_as(key));
+
+  const MasterKey next = MasterKey::make();
+  ASSERT_TRUE(next.write_file(path_ + ".next"));
+  ASSERT_TRUE(rename_key_file(path_ + ".next", path_));
+  EXPECT_EQ(files(), 1U);
+  EXPECT_TRUE(MasterKey::from_file(path_, false)->same_as(next));
+  EXPECT_FALSE(rename_key_file(path_ + ".next", path_));
+  EXPECT_FALSE(next.write_file(directory_ + "/no/such/directory/master.key"));
+}
+
 TEST_F(MasterKeyFile, IsOneKeyWhenManyCreateItAtOnce) {
   std::string digests[8];
   {

@@ -56,6 +56,7 @@ constexpr std::string_view lane_entry_2 =  // has the host
 constexpr std::string_view events_1 = "0a0c4d03ffffffffffffffffff0112030104081a07000280d0acf30e";
 constexpr std::string_view expiry_1 = "0a024d4e120708051203642d3112050806120100";
 constexpr std::string_view counters_1 = "086410011828201e2814300a380540c8014807";
+constexpr std::string_view pepper_1 = "0a0401620063";
 constexpr std::string_view meta_1 = "0801100818462080d095ffbc31";
 
 TEST(CodecGolden, WhatIsWrittenIsWhatWasAlwaysWritten) {
@@ -69,6 +70,7 @@ TEST(CodecGolden, WhatIsWrittenIsWhatWasAlwaysWritten) {
   EXPECT_EQ(to_hex(only_write(samples::expiry()).value), expiry_1);
   EXPECT_EQ(to_hex(only_write(core::PutCounters{core::TenantId{5}, samples::counters()}).value),
             counters_1);
+  EXPECT_EQ(to_hex(put_pepper(std::string("\1b\0c", 4)).value), pepper_1);
   EXPECT_EQ(to_hex(only_write(core::PutMeta{samples::meta()}).value), meta_1);
 }
 
@@ -85,6 +87,7 @@ TEST(CodecGolden, WhatWasWrittenIsReadAsItWasMeant) {
             events.events);
   EXPECT_EQ(decode_counters(from_hex(counters_1)), samples::counters());
   EXPECT_EQ(decode_meta(from_hex(meta_1)), samples::meta());
+  EXPECT_EQ(decode_pepper(from_hex(pepper_1)), std::string("\1b\0c", 4));
 }
 
 }  // namespace

@@ -58,6 +58,51 @@ TEST(Pull, AWaitThatIsOverIsAnsweredWithNothing) {
   EXPECT_EQ(rig.count("q").visible, 1U);
 }
 
+TEST(Pull, ADrainEndsEveryWaitAndHandsNothingOut) {
+  PullRig rig;
+  rig.make("q");
+  rig.make("other");
+  rig.send("q", "held");
+  rig.receive("q");
+  rig.run(rig.asking("q", 1, {}, 20 * second));
+  rig.run(rig.asking("other", 1, {}, 20 * second));
+  rig.machine->stop_starting();
+  EXPECT_LE(*rig.machine->wake_at(), rig.now) << "nobody need come for that";
+
+  const Ran ended = rig.run();
+
+  ASSERT_EQ(ended.handed_out.size(), 2U);
+  for (const HandOut& one : ended.handed_out) {
+    EXPECT_TRUE(one.messages.empty());
+    EXPECT_FALSE(one.queue_gone);
+  }
+  EXPECT_GT(*rig.machine->wake_at(), rig.now) << "and it does not spin";
+
+  rig.send("q", "new");
+  EXPECT_EQ(rig.receive("q"), Bodies{});
+  const Ran waits = rig.run(rig.asking("q", 1, {}, 20 * second));
+  ASSERT_EQ(waits.handed_out.size(), 1U) << "it is told at once";
+  EXPECT_TRUE(waits.handed_out[0].messages.empty());
+  EXPECT_GT(*rig.machine->wake_at(), rig.now);
+
+  EXPECT_TRUE(rig.remove("q", "held").has_value()) << "what is out can be settled";
+  EXPECT_EQ(rig.counts().succeeded, 1U);
+  rig.restart();
+  EXPECT_EQ(rig.receive("q"), (Bodies{"new"}));
+}
+
+TEST(Pull, ADrainGivesNothingASecondTimeEither) {
+  PullRig rig;
+  rig.make("q.fifo", {.fifo = true});
+  rig.send("q.fifo", "a", "g");
+  Receive again = rig.asking("q.fifo", 1);
+  again.attempt_id = "once";
+  EXPECT_EQ(rig.take(rig.run(again)), (Bodies{"a"}));
+  rig.machine->stop_starting();
+
+  EXPECT_EQ(rig.take(rig.run(again)), Bodies{});
+}
+
 TEST(Pull, WhoWentAwayGetsNothing) {
   PullRig rig;
   rig.make("q");

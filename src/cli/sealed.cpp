@@ -1,0 +1,38 @@
+#include "cli/sealed.h"
+
+#include "api/sns/signing_key.h"
+#include "store/codec.h"
+#include "store/key.h"
+#include "store/typed_reader.h"
+
+namespace hk::cli {
+
+Result<Sealed> read_sealed(store::Store& store) {
+  Sealed sealed;
+  const auto stored = store.snapshot()->get(store::Table::meta, store::pepper_key);
+  if (!stored) {
+    return std::unexpected(stored.error());
+  }
+  if (*stored) {
+    auto pepper = store::decode_pepper(**stored);
+    if (!pepper) {
+      return std::unexpected(pepper.error());
+    }
+    sealed.pepper = std::move(*pepper);
+  }
+  constexpr std::size_t all = 100;  // the server makes one
+  try {
+    store::TypedReader reader(store.snapshot());
+    sealed.tenants = reader.tenants();
+    for (const core::Tenant& tenant : sealed.tenants) {
+      for (core::Document& one : reader.documents(tenant.id, api::sns::signing_key_kind, {}, all)) {
+        sealed.signing_keys.push_back(std::move(one));
+      }
+    }
+  } catch (const core::CorruptRecord& broken) {
+    return fail(ErrorKind::corruption, broken.what());
+  }
+  return sealed;
+}
+
+}  // namespace hk::cli

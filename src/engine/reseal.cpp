@@ -1,0 +1,34 @@
+#include "engine/reseal.h"
+
+#include <optional>
+#include <string>
+
+#include "engine/tenant_directory.h"
+#include "security/credentials.h"
+
+namespace hk::engine {
+
+Result<core::Tenant> resealed(core::Tenant tenant, const security::MasterKey& from,
+                              const security::MasterKey& to) {
+  std::optional<Error> failed;
+  const auto reseal = [&](std::string& sealed, const std::string& context) {
+    if (const auto plain = from.open(sealed, context)) {
+      sealed = to.seal(*plain, context);
+    } else {
+      failed = plain.error();
+    }
+  };
+  // All fields by name: one that is added does not compile here before it is dealt with.
+  auto& [id, name, token_digests, current_key, next_key, created_at, access_keys] = tenant;
+  reseal(current_key, signing_key_context(name, "current"));
+  reseal(next_key, signing_key_context(name, "next"));
+  for (core::AccessKey& key : access_keys) {
+    reseal(key.sealed_secret, access_key_context(name, key.id));
+  }
+  if (failed) {
+    return std::unexpected(std::move(*failed));
+  }
+  return tenant;
+}
+
+}  // namespace hk::engine
