@@ -37,6 +37,17 @@ describe("batch", () => {
     assert.deepEqual((await t.client.messages.get(answers[1].messageId)).labels, ["x", "y"]);
   });
 
+  it("delivers header values beyond ASCII byte for byte, and shows them", async () => {
+    const hook = t.hook();
+    const name = "zażółć ☕ 😀";
+
+    const [{ messageId }] = await t.client.batch([{ url: hook.url, body: "x", headers: { "X-Name": name } }]);
+
+    const request = await hook.one();
+    assert.equal(Buffer.from(request.headers["x-name"], "latin1").toString("utf8"), name);
+    assert.deepEqual((await t.client.messages.get(messageId)).header["X-Name"], [name]);
+  });
+
   it("writes bodies as JSON with batchJSON, and takes the client's own headers", async () => {
     const hook = t.hook();
 
