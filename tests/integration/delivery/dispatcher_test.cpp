@@ -151,7 +151,7 @@ TEST(Dispatcher, ReportsEveryAttemptOnceWhenThousandsRunAtOnce) {
 
 TEST(Dispatcher, GivesThePlaceOfEveryAttemptBackHoweverItEnds) {
   std::uint16_t port = 0;
-  { const Socket closed = listen_on_loopback(port); }
+  const Socket closed = bind_on_loopback(port);
   DispatcherOptions options = loopback_options();
   options.in_flight_max = 2;
   World world(std::move(options));

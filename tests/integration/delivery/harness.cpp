@@ -74,18 +74,25 @@ void Socket::reset() const {
   ::setsockopt(fd_, SOL_SOCKET, SO_LINGER, &hard, sizeof hard);
 }
 
-Socket listen_on_loopback(std::uint16_t& port, int backlog) {
-  Socket listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+Socket bind_on_loopback(std::uint16_t& port) {
+  Socket bound(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   auto* raw = reinterpret_cast<sockaddr*>(&address);
   socklen_t size = sizeof address;
-  if (::bind(listener.fd(), raw, size) != 0 || ::listen(listener.fd(), backlog) != 0 ||
-      ::getsockname(listener.fd(), raw, &size) != 0) {
+  if (::bind(bound.fd(), raw, size) != 0 || ::getsockname(bound.fd(), raw, &size) != 0) {
     std::abort();
   }
   port = ntohs(address.sin_port);
+  return bound;
+}
+
+Socket listen_on_loopback(std::uint16_t& port, int backlog) {
+  Socket listener = bind_on_loopback(port);
+  if (::listen(listener.fd(), backlog) != 0) {
+    std::abort();
+  }
   return listener;
 }
 

@@ -77,6 +77,9 @@ class Receiver {
   std::thread accepting_;
 };
 
+/// Whoever connects to the port is refused, and nobody else can have it, as long as the socket
+/// lives.
+Socket bind_on_loopback(std::uint16_t& port);
 /// Listens and never accepts. REQUIRES: as Receiver.
 Socket listen_on_loopback(std::uint16_t& port, int backlog = 128);
 

@@ -215,7 +215,7 @@ TEST(Zoo, ALargeRequestToOneWhoNeverReadsIsCutOff) {
 
 TEST(Zoo, AClosedPortIsANetworkError) {
   std::uint16_t port = 0;
-  { const Socket closed = listen_on_loopback(port); }
+  const Socket closed = bind_on_loopback(port);
   World world;
 
   const auto report = world.deliver("http://127.0.0.1:" + std::to_string(port) + "/");
