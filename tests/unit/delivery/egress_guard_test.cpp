@@ -297,20 +297,20 @@ TEST(EgressGuard, TellsAPublisherWhatItCanSeeWithoutResolving) {
 TEST(EgressGuard, TellsAPublisherThatTheServerDoesNotDeliverToItself) {
   EgressPolicy policy{.allow_loopback = true, .allow_private = true};
   policy.own_ports = {8080};
-  struct Row {
+  struct Own {
     const char* url;
     bool allowed;
   };
-  for (const Row& row :
-       {Row{"http://127.0.0.1:8080/", false}, Row{"http://127.0.0.2:8080/x", false},
-        Row{"https://127.0.0.1:8080/", false}, Row{"http://[::1]:8080/", false},
-        Row{"http://[0:0:0:0:0:0:0:1]:8080/", false}, Row{"http://0.0.0.0:8080/", false},
-        Row{"http://[::]:8080/", false}, Row{"http://10.0.0.1:8080/", false},
-        Row{"http://localhost:8080/", false}, Row{"http://LOCALHOST.:8080/", false},
-        Row{"http://a.localhost:8080/", false}, Row{"http://127.0.0.1:8081/", true},
-        Row{"http://localhost:8081/", true}, Row{"http://localhost/", true},
-        Row{"http://8.8.8.8:8080/", true}, Row{"http://localhost.example.com:8080/", true},
-        Row{"http://mylocalhost:8080/", true}}) {
+  for (const Own& row :
+       {Own{"http://127.0.0.1:8080/", false}, Own{"http://127.0.0.2:8080/x", false},
+        Own{"https://127.0.0.1:8080/", false}, Own{"http://[::1]:8080/", false},
+        Own{"http://[0:0:0:0:0:0:0:1]:8080/", false}, Own{"http://0.0.0.0:8080/", false},
+        Own{"http://[::]:8080/", false}, Own{"http://10.0.0.1:8080/", false},
+        Own{"http://localhost:8080/", false}, Own{"http://LOCALHOST.:8080/", false},
+        Own{"http://a.localhost:8080/", false}, Own{"http://127.0.0.1:8081/", true},
+        Own{"http://localhost:8081/", true}, Own{"http://localhost/", true},
+        Own{"http://8.8.8.8:8080/", true}, Own{"http://localhost.example.com:8080/", true},
+        Own{"http://mylocalhost:8080/", true}}) {
     SCOPED_TRACE(row.url);
     const auto url = parse_destination(row.url);
     ASSERT_TRUE(url.has_value());

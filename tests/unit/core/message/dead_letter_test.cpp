@@ -130,7 +130,7 @@ TEST(DeadLetter, AnEditedRetryGoesElsewhereWithAnotherBody) {
   rig.run(Rig::outcome(first.starts.at(0), false));
   const auto old = rig.reader.message(first.starts.at(0).id.seq);
   const auto changed = changes();
-  changed->to = {.url = "http://b/mended", .host = "http://b"};
+  changed->to = RetryDeadLetter::Target{.url = "http://b/mended", .host = "http://b"};
   changed->body = "mended";
 
   const Ran ran = rig.run(RetryDeadLetter{tenant_one, *rig.reader.letters.begin(), changed});
@@ -165,13 +165,13 @@ TEST(DeadLetter, OnlyARetryThatChangesWhatIsDeliveredIsEdited) {
       {"body", [](RetryDeadLetter::Changes& one) { one.body = ""; }, true},
       {"url",
        [](RetryDeadLetter::Changes& one) {
-         one.to = {"http://b/", "http://b"};
+         one.to = RetryDeadLetter::Target{"http://b/", "http://b"};
        },
        true},
       {"method", [](RetryDeadLetter::Changes& one) { one.method = "PUT"; }, true},
       {"headers",
        [](RetryDeadLetter::Changes& one) {
-         one.headers = {{"X-A", "1"}};
+         one.headers = std::vector<Header>{{"X-A", "1"}};
        },
        true},
   };
