@@ -216,7 +216,7 @@ class Contention:
 
     def overload(self, factors=(3, 5)):
         seconds = 5 if self.bench.quick else 60
-        with self.server() as server:
+        with self.server("--overload-delay", "5ms") as server:
             url, later = server.publish_url("http://127.0.0.1:9/hook"), ("--header", "Upstash-Delay: 1h")
             peak = self.peak(url, later)
             light = str(max(100, int(peak / 20)))

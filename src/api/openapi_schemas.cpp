@@ -120,6 +120,8 @@ constexpr std::string_view components = R"json({
       "id": {"type": "string"},
       "status": {"enum": ["PENDING", "RUNNING", "SUCCEEDED", "FAILED", "CANCELED"]},
       "url": {"type": "string"}, "method": {"type": "string"}, "queue": {"type": "string"},
+      "retry_of": {"type": "string", "description": "the dead letter's message"},
+      "edited_from": {"type": "string", "description": "the same, of a retry that was edited"},
       "labels": {"type": "array", "items": {"type": "string"}},
       "created_at": {"type": "string", "format": "date-time"}, "due_at": {"type": "string", "format": "date-time"},
       "finished_at": {"type": "string", "format": "date-time"}, "cancel_requested": {"type": "boolean"},

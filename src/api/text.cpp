@@ -1,99 +1,11 @@
 #include "api/text.h"
 
 #include <charconv>
-#include <cmath>
 #include <cstdio>
 
 #include "base/ascii.h"
 
 namespace hk::api {
-
-namespace {
-
-std::int64_t unit_ms(char unit) {
-  switch (unit) {
-    case 's': return 1'000;
-    case 'm': return 60'000;
-    case 'h': return 3'600'000;
-    case 'd': return 86'400'000;
-    default: return 0;
-  }
-}
-
-std::unexpected<Error> not_a_duration(std::string_view text) {
-  return fail(
-      ErrorKind::invalid_argument,
-      "\"" + std::string(text) +
-          "\" is not a duration: write a number and a unit (s, m, h or d), like 10s or 1d10h30m");
-}
-
-/// A decimal number at the front of `text`, which is moved behind it.
-struct Decimal {
-  std::int64_t whole = 0;
-  double fraction = 0;
-};
-std::optional<Decimal> take_decimal(std::string_view& text) {
-  Decimal number;
-  const char* const begin = text.data();
-  const char* const end = begin + text.size();
-  const auto [stop, failed] = std::from_chars(begin, end, number.whole);
-  if (failed != std::errc{} || text.front() == '-' || number.whole > duration_max.count()) {
-    return std::nullopt;
-  }
-  text.remove_prefix(static_cast<std::size_t>(stop - begin));
-  if (!text.empty() && text.front() == '.') {
-    text.remove_prefix(1);
-    if (text.empty() || !is_digit(text.front())) {
-      return std::nullopt;
-    }
-    double scale = 0.1;
-    while (!text.empty() && is_digit(text.front())) {
-      number.fraction += scale * (text.front() - '0');
-      scale /= 10;
-      text.remove_prefix(1);
-    }
-  }
-  return number;
-}
-
-}  // namespace
-
-Result<Millis> parse_duration(std::string_view text) {
-  std::string_view left = text;
-  if (left.empty()) {
-    return not_a_duration(text);
-  }
-  std::int64_t total = 0;
-  bool first = true;
-  while (!left.empty()) {
-    const std::optional<Decimal> number = take_decimal(left);
-    if (!number) {
-      return not_a_duration(text);
-    }
-    std::int64_t unit = 0;
-    if (left.empty()) {
-      unit = first ? 1'000 : 0;  // a bare number is seconds, but only on its own
-    } else {
-      unit = unit_ms(left.front());
-      left.remove_prefix(1);
-    }
-    if (unit == 0) {
-      return not_a_duration(text);
-    }
-    if (number->whole > duration_max.count() / unit) {
-      return fail(ErrorKind::invalid_argument,
-                  "\"" + std::string(text) + "\" is longer than 100 years");
-    }
-    total += number->whole * unit;
-    total += std::llround(number->fraction * static_cast<double>(unit));
-    if (total > duration_max.count()) {
-      return fail(ErrorKind::invalid_argument,
-                  "\"" + std::string(text) + "\" is longer than 100 years");
-    }
-    first = false;
-  }
-  return Millis{total};
-}
 
 std::optional<std::uint64_t> parse_unsigned(std::string_view text) {
   std::uint64_t value = 0;
@@ -124,6 +36,10 @@ bool valid_name(std::string_view text) {
     }
   }
   return !text.empty();
+}
+
+bool valid_new_queue_name(std::string_view text) {
+  return text.size() <= queue_name_bytes_max && valid_name(text);
 }
 
 std::string_view trim(std::string_view text) {

@@ -7,18 +7,19 @@
 #include <string_view>
 #include <vector>
 
+#include "base/duration.h"
 #include "base/error.h"
 #include "base/time.h"
 #include "core/header_map.h"
 
 namespace hk::api {
 
-/// Longer waits are refused: they are mistakes, and stored times must stay in their range.
-inline constexpr Millis duration_max{std::int64_t{100} * 365 * 86'400'000};
+using hk::duration_max;
 
-/// One or more of <number><unit> with the units s, m, h, d ("1d10h30m", "1.5h"); a number alone is
-/// seconds. invalid_argument: anything else.
-Result<Millis> parse_duration(std::string_view text);
+/// As everywhere; a number alone is seconds.
+inline Result<Millis> parse_duration(std::string_view text) {
+  return hk::parse_duration(text, BareNumber::seconds);
+}
 
 /// Decimal digits only; nullopt for anything else, also for what does not fit.
 std::optional<std::uint64_t> parse_unsigned(std::string_view text);
@@ -27,6 +28,10 @@ std::optional<bool> parse_bool(std::string_view text);
 
 /// [A-Za-z0-9._-]+: queues, URL groups, schedules.
 bool valid_name(std::string_view text);
+/// A name to make a queue with: as above, and not longer than this. Longer ones that exist stay
+/// usable.
+inline constexpr std::size_t queue_name_bytes_max = 256;
+bool valid_new_queue_name(std::string_view text);
 
 /// Without leading and trailing spaces and tabs.
 std::string_view trim(std::string_view text);

@@ -93,6 +93,7 @@ struct Arguments {
   std::string cursor{};
   std::vector<std::string> filters{};
   double rate = 0;
+  RetryArguments retry{};
   AdminArguments admin{};
   std::string tenant{};
   std::string name{};
@@ -244,13 +245,18 @@ void add_dlq(CLI::App& app, Arguments& arguments) {
   retry->add_option("--rate", arguments.rate, "With --all: at most this many a second")
       ->needs(of_all)
       ->check(CLI::Range(0.001, 1e6));
+  RetryArguments& edit = arguments.retry;
+  retry->add_option("--body", edit.body_file, "One id: file with another body; -: standard input");
+  retry->add_option("--destination", edit.destination, "One id: another URL to deliver to");
+  retry->add_option("--header", edit.headers, "One id: another 'Name: value' (repeatable)");
+  retry->add_option("--content-type", edit.content_type, "One id: another Content-Type");
   retry->callback([&arguments, chosen] {
     if (chosen()) {
-      const RetryArguments which{.ids = arguments.ids,
-                                 .all = arguments.all,
-                                 .filters = arguments.filters,
-                                 .rate = arguments.rate};
-      arguments.code = retry_dead_letters(arguments.remote.connection(), which);
+      arguments.retry.ids = arguments.ids;
+      arguments.retry.all = arguments.all;
+      arguments.retry.filters = arguments.filters;
+      arguments.retry.rate = arguments.rate;
+      arguments.code = retry_dead_letters(arguments.remote.connection(), arguments.retry);
     }
   });
   CLI::App* remove = dlq->add_subcommand("delete", "Delete them");

@@ -286,6 +286,7 @@ Result<void> Daemon::listen() {
       });
   if (!started) return started;
   io_threads_ = server_->threads();
+  egress_.own_ports = {server_->port()};  // nobody asks the policy before all is ready
   return {};
 }
 
@@ -304,7 +305,6 @@ Result<delivery::EgressPolicy> Daemon::make_egress() const {
 Result<void> Daemon::start_delivery() {
   delivery::DispatcherOptions out;
   out.egress = egress_;
-  out.egress.own_ports = {server_->port()};
   out.resolver = delivery::make_resolver();
   out.answer_room = std::make_shared<engine::TenantRoom>(delivery::long_answers_max);
   out.extra_ca_file = options_.egress_ca_file;

@@ -72,7 +72,7 @@ class Daemon {
 
   const config::Options& options_;
   DiskWatch disk_;
-  delivery::EgressPolicy egress_;  ///< made by start(), constant from then on
+  delivery::EgressPolicy egress_;  ///< made by start(), constant before the first request is served
   std::atomic<api::Intake> intake_{api::Intake::nothing};
   std::atomic<int> failed_with_{0};
   bool failed_at_disk_ = false;

@@ -1,12 +1,8 @@
 // hikyaku queues halted, retry, skip: groups that have stopped at a message.
 #include <fmt/core.h>
 
-#include <fstream>
-#include <iostream>
-#include <iterator>
-
 #include "cli/exit_code.h"
-#include "cli/process.h"
+#include "cli/message_parts.h"
 #include "cli/remote.h"
 #include "cli/remote_call.h"
 
@@ -57,17 +53,11 @@ int retry_halted(const Connection& connection, const std::string& queue, const s
                  const std::string& body_file) {
   json::object what{{"group", group}, {"action", "retry"}};
   if (!body_file.empty()) {
-    std::ifstream file;
-    if (body_file != "-") {
-      file.open(body_file, std::ios::binary);
-      if (!file) {
-        tell(fmt::format("hikyaku: {} cannot be read", body_file));
-        return exit_usage;
-      }
+    const std::optional<std::string> body = read_body_file(body_file);
+    if (!body) {
+      return exit_usage;
     }
-    std::istream& in = body_file == "-" ? std::cin : file;
-    const std::string body(std::istreambuf_iterator<char>(in), {});
-    what["body"] = json::string_view(body.data(), body.size());
+    what["body"] = json::string_view(body->data(), body->size());
   }
   return resolve(connection, queue, what);
 }

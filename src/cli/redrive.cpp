@@ -1,4 +1,4 @@
-// hikyaku dlq retry: by ids, or all that fit some filters, at a set rate.
+// hikyaku dlq retry: by ids, one of them edited, or all that fit some filters, at a set rate.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "cli/exit_code.h"
+#include "cli/message_parts.h"
 #include "cli/process.h"
 #include "cli/remote.h"
 #include "cli/remote_call.h"
@@ -70,9 +71,45 @@ int retry_these(const Connection& connection, const std::vector<std::string>& id
   return exit_ok;
 }
 
+int retry_edited(const Connection& connection, const RetryArguments& arguments) {
+  if (arguments.all || arguments.ids.size() != 1) {
+    tell("hikyaku: --body, --destination, --header and --content-type are for one dead letter");
+    return exit_usage;
+  }
+  std::vector<http::Field> fields;
+  if (!add_forwarded(fields, arguments.headers)) {
+    return exit_usage;
+  }
+  if (!arguments.content_type.empty()) {
+    fields.push_back({"Upstash-Forward-Content-Type", arguments.content_type});
+  }
+  if (!arguments.destination.empty()) {
+    fields.push_back({"Hikyaku-Replace-Url", arguments.destination});
+  }
+  std::string body;
+  if (!arguments.body_file.empty()) {
+    std::optional<std::string> read = read_body_file(arguments.body_file);
+    if (!read) {
+      return exit_usage;
+    }
+    body = std::move(*read);
+    fields.push_back({"Hikyaku-Replace-Body", "true"});
+  }
+  int code = exit_ok;
+  const auto answer = call(connection, "POST", "/v2/dlq/retry/" + query_escape(arguments.ids[0]),
+                           std::move(fields), std::move(body), code);
+  if (answer) {
+    fmt::print("{}\n", connection.json ? answer->text : text_of(answer->value, "messageId"));
+  }
+  return code;
+}
+
 }  // namespace
 
 int retry_dead_letters(const Connection& connection, const RetryArguments& arguments) {
+  if (arguments.edits()) {
+    return retry_edited(connection, arguments);
+  }
   if (!arguments.all) {
     return retry_these(connection, arguments.ids);
   }

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <boost/json.hpp>
 #include <chrono>
 #include <ctime>
@@ -11,6 +12,7 @@
 #include <thread>
 
 #include "cli/exit_code.h"
+#include "cli/message_parts.h"
 #include "cli/process.h"
 #include "cli/remote_call.h"
 
@@ -31,6 +33,11 @@ std::string time_text(const std::string& ms_text) {
   char buffer[32];
   std::strftime(buffer, sizeof buffer, "%Y-%m-%d %H:%M:%S", &parts);
   return fmt::format("{}.{:03}Z", buffer, ms % 1000);
+}
+
+/// So that a row stays one line: names are ASCII, and --json has all of them.
+std::string cut(const std::string& name, std::size_t width) {
+  return name.size() <= width ? name : name.substr(0, width - 1) + "…";
 }
 
 void print_rows(const json::value& value) {
@@ -63,15 +70,8 @@ int publish(const Connection& connection, const PublishArguments& arguments) {
     labels += (labels.empty() ? "" : ",") + label;
   }
   add("Upstash-Label", labels);
-  for (const std::string& header : arguments.headers) {
-    const std::size_t colon = header.find(':');
-    if (colon == std::string::npos || colon == 0) {
-      tell(fmt::format("hikyaku: --header wants 'Name: value', not '{}'", header));
-      return exit_usage;
-    }
-    const std::size_t start = header.find_first_not_of(' ', colon + 1);
-    fields.push_back({"Upstash-Forward-" + header.substr(0, colon),
-                      start == std::string::npos ? std::string{} : header.substr(start)});
+  if (!add_forwarded(fields, arguments.headers)) {
+    return exit_usage;
   }
   std::string body = arguments.body;
   if (!arguments.body_given) {
@@ -190,8 +190,14 @@ int list_queues(const Connection& connection) {
     fmt::print("{}\n", answer->text);
     return exit_ok;
   }
+  constexpr std::size_t narrow = 28;
+  constexpr std::size_t wide = 40;
+  std::size_t width = narrow;
   for (const json::value& queue : answer->value.as_array()) {
-    fmt::print("{:<28} lag {:>8}  parallelism {:>4}{}\n", text_of(queue, "name"),
+    width = std::clamp(text_of(queue, "name").size(), width, wide);
+  }
+  for (const json::value& queue : answer->value.as_array()) {
+    fmt::print("{:<{}} lag {:>8}  parallelism {:>4}{}\n", cut(text_of(queue, "name"), width), width,
                text_of(queue, "lag"), text_of(queue, "parallelism"),
                text_of(queue, "paused") == "true" ? "  paused" : "");
   }

@@ -45,6 +45,15 @@ struct RetryArguments {
   bool all = false;
   std::vector<std::string> filters{};  ///< "name=value"
   double rate = 0;                     ///< per second; 0 = as fast as it goes
+  // What the new message has in place of the old one's; for one id only.
+  std::string body_file{};    ///< "-" = standard input, "" = it stays
+  std::string destination{};  ///< "" = it stays
+  std::string content_type{};
+  std::vector<std::string> headers{};  ///< "Name: value"; others stay
+
+  [[nodiscard]] bool edits() const {
+    return !body_file.empty() || !destination.empty() || !content_type.empty() || !headers.empty();
+  }
 };
 /// Those that were dead when it began; interrupted and begun again it goes on with what is left,
 /// since each one retried has left the dead-letter queue.

@@ -5,6 +5,8 @@
 #include <charconv>
 #include <limits>
 
+#include "base/duration.h"
+
 namespace hk::config {
 namespace {
 
@@ -23,15 +25,6 @@ constexpr std::array<Unit, 9> byte_units = {{
     {"mib", 1ULL << 20U},
     {"gib", 1ULL << 30U},
     {"tib", 1ULL << 40U},
-}};
-
-// From the largest to the smallest: the order in which they may follow each other.
-constexpr std::array<Unit, 5> time_units = {{
-    {"d", 86'400'000},
-    {"h", 3'600'000},
-    {"m", 60'000},
-    {"s", 1'000},
-    {"ms", 1},
 }};
 
 constexpr auto largest = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
@@ -152,27 +145,8 @@ std::optional<std::uint64_t> parse_bytes(std::string_view text) {
 }
 
 std::optional<Millis> parse_duration(std::string_view text) {
-  if (text == "0") {
-    return Millis{0};
-  }
-  std::uint64_t total = 0;
-  std::size_t next_unit = 0;  // each unit once, larger ones first
-  do {
-    const auto number = parse_count(take_while(text, is_digit));
-    const std::string_view name = take_while(text, is_letter);
-    const auto* const unit = std::find_if(time_units.begin() + next_unit, time_units.end(),
-                                          [name](const Unit& one) { return one.name == name; });
-    if (!number || unit == time_units.end()) {
-      return std::nullopt;
-    }
-    next_unit = static_cast<std::size_t>(unit - time_units.begin()) + 1;
-    const auto part = product(*number, unit->size);
-    if (!part || *part > largest - total) {
-      return std::nullopt;
-    }
-    total += *part;
-  } while (!text.empty());
-  return Millis{static_cast<std::int64_t>(total)};
+  const Result<Millis> read = hk::parse_duration(text, BareNumber::refused);
+  return read ? std::optional(*read) : std::nullopt;
 }
 
 std::optional<HostPort> parse_address(std::string_view text) {

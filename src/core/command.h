@@ -52,8 +52,14 @@ struct CancelMessage {
 struct RetryDeadLetter {
   TenantId tenant{};
   DeadLetterKey key{};
+  struct Target {
+    std::string url{};
+    std::string host{};  ///< of url, as in Message
+  };
   /// What the new message has in place of the old one's. The callbacks of a callback are none.
   struct Changes {
+    std::optional<Target> to{};  ///< it is not for its URL group any more then
+    std::optional<std::string> body{};
     std::optional<std::string> method{};
     std::optional<std::vector<Header>> headers{};
     std::optional<std::uint32_t> retries_max{};

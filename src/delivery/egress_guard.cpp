@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <optional>
+#include <string>
 
 namespace hk::delivery {
 namespace {
@@ -156,6 +157,16 @@ bool is_inside(const Address& address) {  // reachable only because the policy o
   return is_loopback(address) || judge(address, EgressPolicy{}) != Verdict::allowed;
 }
 
+bool is_own_port(std::uint16_t port, const EgressPolicy& policy) {
+  return std::ranges::find(policy.own_ports, port) != policy.own_ports.end();
+}
+
+/// RFC 6761: this machine, whatever a name server says.
+bool is_localhost(const Url& url) {
+  return url.kind == HostKind::name &&
+         (url.host == "localhost" || url.host.ends_with(".localhost"));
+}
+
 }  // namespace
 
 Verdict judge(const Address& address, const EgressPolicy& policy) {
@@ -167,7 +178,7 @@ Verdict judge_port(const Address& address, std::uint16_t port, const EgressPolic
   if (port == 0) {
     return Verdict::port;
   }
-  if (std::ranges::find(policy.own_ports, port) != policy.own_ports.end() && is_inside(address)) {
+  if (is_own_port(port, policy) && is_inside(address)) {
     return Verdict::port;
   }
   if (is_loopback(address) ||
@@ -212,13 +223,18 @@ Result<void> check_literal(const Url& url, const EgressPolicy& policy) {
   }
   const std::optional<Address> address =
       url.kind == HostKind::name ? std::nullopt : parse_address(url.host);
-  if (!address || judge(*address, policy) == Verdict::allowed) {
-    return {};
+  if (address && judge(*address, policy) != Verdict::allowed) {
+    return fail(ErrorKind::invalid_argument,
+                "invalid destination url: " + url.host +
+                    " is a loopback, private or reserved address, and deliveries to those are not "
+                    "allowed on this server");
   }
-  return fail(ErrorKind::invalid_argument,
-              "invalid destination url: " + url.host +
-                  " is a loopback, private or reserved address, and deliveries to those are not "
-                  "allowed on this server");
+  if (is_own_port(url.port, policy) && (address ? is_inside(*address) : is_localhost(url))) {
+    return fail(ErrorKind::invalid_argument,
+                "invalid destination url: " + url.host + ":" + std::to_string(url.port) +
+                    " is the port of this server itself, and it does not deliver to itself");
+  }
+  return {};
 }
 
 }  // namespace hk::delivery

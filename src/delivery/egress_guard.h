@@ -51,8 +51,9 @@ Verdict judge_all(std::span<const Address> answers, std::uint16_t port, const Eg
 Result<void> check_written(const Url& url, const EgressPolicy& policy);
 
 /// What can be told without resolving anything, for whoever publishes. invalid_argument: what
-/// check_written() refuses, or the host is an address that deliveries may not reach. The addresses
-/// of a name are judged at every connection only.
+/// check_written() refuses, the host is an address that deliveries may not reach, or it is ours:
+/// one of own_ports on an address of the inside or on localhost. The addresses of other names are
+/// judged at every connection only.
 Result<void> check_literal(const Url& url, const EgressPolicy& policy);
 
 }  // namespace hk::delivery

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/ascii.h"
+#include "base/json_string.h"
 
 namespace hk::delivery {
 namespace {
@@ -30,8 +31,16 @@ constexpr std::string_view reserved_prefixes[] = {"proxy-", "webhook-", "hikyaku
 
 constexpr std::string_view methods[] = {"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"};
 
-/// Stricter than what a field may hold: receivers disagree about bytes beyond ASCII.
-bool is_forwarded_char(char c) { return is_value_char(c) && static_cast<unsigned char>(c) < 0x80; }
+/// U+0080 to U+009F. REQUIRES: valid UTF-8, where this byte begins a character of two bytes only.
+bool has_c1_control(std::string_view text) {
+  for (std::size_t at = text.find('\xc2'); at != std::string_view::npos;
+       at = text.find('\xc2', at + 1)) {
+    if (static_cast<unsigned char>(text[at + 1]) < 0xa0) {
+      return true;
+    }
+  }
+  return false;
+}
 
 /// REQUIRES: prefix is in lower case.
 bool starts_with_ignoring_case(std::string_view text, std::string_view prefix) {
@@ -60,14 +69,20 @@ Result<void> may_forward(std::string_view name, std::string_view value) {
                                                  "' is set by the server and cannot be forwarded");
   }
   if (!safe_value(value)) {
-    return fail(ErrorKind::invalid_argument, "the value of the forwarded header '" +
-                                                 std::string(name) +
-                                                 "' may hold visible ASCII, spaces and tabs only");
+    return fail(ErrorKind::invalid_argument,
+                "the value of the forwarded header '" + std::string(name) +
+                    "' may hold UTF-8 without control characters only");
   }
   return {};
 }
 
-bool safe_value(std::string_view value) { return std::ranges::all_of(value, is_forwarded_char); }
+bool safe_value(std::string_view value) {
+  if (!std::ranges::all_of(value, is_value_char)) {
+    return false;
+  }
+  const auto is_ascii = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
+  return std::ranges::all_of(value, is_ascii) || (valid_utf8(value) && !has_c1_control(value));
+}
 
 Result<void> safe_method(std::string_view method) {
   if (std::ranges::find(methods, method) == std::end(methods)) {

@@ -14,11 +14,11 @@ constexpr std::size_t forwarded_fields_max = 64;
 constexpr std::size_t forwarded_bytes_max = std::size_t{16} * 1024;  ///< names and values together
 
 /// invalid_argument: the name is not a token, or it is one that only we may set (framing,
-/// connection control, our own identity fields), or the value has bytes other than visible ASCII,
-/// space and tab.
+/// connection control, our own identity fields), or the value is not one that safe_value() takes.
 Result<void> may_forward(std::string_view name, std::string_view value);
 
-/// Visible ASCII, space and tab only: cannot end a field or begin another one.
+/// UTF-8 without control characters (C0 but the tab, DEL, C1): cannot end a field or begin another
+/// one, and every view of it is what was sent.
 bool safe_value(std::string_view value);
 
 /// invalid_argument: not one of the methods a delivery may use.

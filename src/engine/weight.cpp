@@ -37,6 +37,14 @@ std::size_t text_of(const core::PutDocumentCommand& put) {
 std::size_t text_of(const core::ResolveHalted& resolve) {
   return resolve.body ? resolve.body->size() : 0;
 }
+std::size_t text_of(const core::RetryDeadLetter& retry) {
+  const auto* const changes = retry.changes.get();
+  if (changes == nullptr) {
+    return 0;
+  }
+  return (changes->body ? changes->body->size() : 0) +
+         (changes->headers ? engine::bytes_of(*changes->headers) : 0);
+}
 std::size_t text_of(const core::CreatePullQueue& create) {
   return engine::bytes_of(create.settings.extra) + engine::bytes_of(create.settings.tags);
 }

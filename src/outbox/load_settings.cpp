@@ -9,6 +9,7 @@
 #include <iterator>
 
 #include "base/ascii.h"
+#include "base/duration.h"
 
 namespace hk::outbox {
 namespace {
@@ -31,18 +32,24 @@ Result<std::uint64_t> parse_number(std::string_view name, std::string_view text,
   return value;
 }
 
+/// A number of seconds, or a duration as it is written everywhere.
 Result<Millis> parse_seconds(std::string_view name, std::string_view text, double low,
                              double high) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() ||
-      !(value >= low && value <= high)) {
+  bool read = error == std::errc{} && end == text.data() + text.size();
+  if (const auto with_units = parse_duration(text, BareNumber::refused); !read && with_units) {
+    value = static_cast<double>(with_units->count()) / 1000;
+    read = true;
+  }
+  if (!read || !(value >= low && value <= high)) {
     const auto plain = [](double number) {
       std::string digits = std::to_string(number);
       digits.erase(digits.find_last_not_of('0') + 1);
       return digits.ends_with('.') ? digits.substr(0, digits.size() - 1) : digits;
     };
-    return wrong(name, "a number of seconds from " + plain(low) + " to " + plain(high));
+    return wrong(name, "a number of seconds from " + plain(low) + " to " + plain(high) +
+                           ", or a duration such as 500ms or 10s");
   }
   return Millis{static_cast<std::int64_t>(std::llround(value * 1000))};
 }
@@ -82,6 +89,19 @@ Result<std::vector<Millis>> parse_delays(std::string_view name, std::string_view
     return wrong(name, "a list of seconds, such as 5,10,20,40,80,160");
   }
   return delays;
+}
+
+/// A number of milliseconds, or a duration.
+Result<Millis> parse_millis(std::string_view name, std::string_view text, std::uint64_t low,
+                            std::uint64_t high) {
+  const auto with_units = parse_duration(text, BareNumber::refused);
+  const auto value = parse_number(
+      name, with_units ? std::to_string(with_units->count()) : std::string(text), low, high);
+  if (!value) {
+    return wrong(name, "a number of milliseconds from " + std::to_string(low) + " to " +
+                           std::to_string(high) + ", or a duration such as 500ms or 10s");
+  }
+  return Millis{static_cast<std::int64_t>(*value)};
 }
 
 Result<bool> parse_flag(std::string_view name, std::string_view text) {
@@ -187,7 +207,7 @@ const std::array entries = {
            "Pause after the first, second, … failure; the last one for all further ones."},
           HK_TO(return store(s.backoff, parse_delays(n, t));)},
     Entry{{"BROKER_TIMEOUT_MS", "milliseconds", "2500", "Time for one sending, all of it."},
-          HK_TO(return store(s.broker_timeout, parse_number(n, t, 1, 3'600'000));)},
+          HK_TO(return store(s.broker_timeout, parse_millis(n, t, 1, 3'600'000));)},
     Entry{
         {"OUTBOX_SOURCE", "notify, poll or replication", "notify", "How the relay learns of rows."},
         HK_TO(return choose(s.source, n, t, sources);)},

@@ -158,7 +158,8 @@ records::Message& scratch() {
 void set_message(records::Message& record, const core::Message& message) {
   const auto& [id, created_at, tenant, queue, group, flow_key, method, url, host, headers, body,
                retry, timeout, not_before, labels, caller_ip, dedup_id, trace, replay_of, redact,
-               topic, endpoint, schedule, callback, failure_callback, callback_of, pull] = message;
+               topic, endpoint, schedule, callback, failure_callback, callback_of, pull, edited] =
+      message;
   const auto& [retries_max, delay] = retry;
   record.set_nonce(id.nonce);
   record.set_created_at(to_ms(created_at));
@@ -200,6 +201,7 @@ void set_message(records::Message& record, const core::Message& message) {
   if (pull) {
     set_pull(*record.mutable_pull(), *pull);
   }
+  record.set_edited(edited);
 }
 
 std::string encode_message(const core::Message& message) {
@@ -241,6 +243,7 @@ Result<core::Message> take_message(core::Seq seq, records::Message& record) {
   message.endpoint = std::move(*record.mutable_endpoint());
   message.schedule = std::move(*record.mutable_schedule());
   message.callback_of = {core::Seq{record.callback_of_seq()}, record.callback_of_nonce()};
+  message.edited = record.edited();
   if (record.has_pull()) {
     message.pull = take_pull(*record.mutable_pull());
   }

@@ -24,9 +24,11 @@ BODIES = {
 }
 
 # name, value: as a header of the delivery
-FORWARDED = [("X-Empty", b""), ("X-Tab", b"a\tb"), ("X-Latin", b"caf\xe9"), ("X-Not-UTF-8", b"\xff\xfe"), ("X-UTF-8", "zażółć".encode()),
+FORWARDED = [("X-Empty", b""), ("X-Tab", b"a\tb"), ("X-Latin", b"caf\xe9"), ("X-Not-UTF-8", b"\xff\xfe"), ("X-UTF-8", "zażółć ☕ 😀".encode()), ("X-C1", b"a\xc2\x85b"), ("X-Overlong", b"\xc0\x8a"),
              ("X-Quote", b'"\\\''), ("X-Long", b"v" * 4000), ("!#$%&'*+.^_`|~0", b"odd name"), ("X" * 200, b"long name"),
              ("X-Spaces", b"a   b"), ("X-Markup", b"<script>&amp;</script>")]
+
+NOT_TEXT = ("X-Latin", "X-Not-UTF-8", "X-C1", "X-Overlong")
 
 # options whose value is kept and shown
 SHOWN = [("Upstash-Label", b"\xff\xfe"), ("Upstash-Label", "zażółć".encode()), ("Upstash-Label", b'"\\{'), ("Upstash-Deduplication-Id", b"\xff"),
@@ -160,9 +162,13 @@ class BadMessages(Case):
         for number, (name, value) in enumerate(FORWARDED):
             with self.subTest(name):
                 path = f"/header/{number}"
-                if self.send(self.receiver.url(path), b"x", {"Upstash-Forward-" + name: value}):
+                message_id = self.send(self.receiver.url(path), b"x", {"Upstash-Forward-" + name: value})
+                self.assertEqual(message_id is not None, name not in NOT_TEXT)
+                if message_id:
                     got = self.receiver.wait(path)[0].headers
                     self.assertEqual(got[name].encode("latin-1"), value)
+                    [shown] = self.server.get("/v2/messages/" + message_id).json()["header"].values()
+                    self.assertEqual(shown, [value.decode()])
         for count, size in ((60, 100), (64, 1), (65, 1), (30, 4000)):
             with self.subTest(f"{count} headers of {size} bytes"):
                 path = f"/headers/{count}"

@@ -181,6 +181,42 @@ class Client(Case):
         self.assertEqual(self.server.cli("dlq", "delete", second).returncode, FAILED)
         self.assertEqual(self.server.cli("dlq", "delete").returncode, USAGE)
 
+    def test_a_dead_letter_is_edited_and_retried(self):
+        path, url = self.hook(500)
+        entry = self.server.wait_dead_letter(self.server.publish_id(url, b"broken", Upstash_Retries=0, Upstash_Forward_X_Kept="1"))
+        other = self.server.wait_dead_letter(self.server.publish_id(url, b"other", Upstash_Retries=0))["dlqId"]
+        elsewhere = path + "/elsewhere"
+        with tempfile.NamedTemporaryFile() as file:
+            file.write(b"mended\0\xff")
+            file.flush()
+            for wrong in (["--all", "--body", file.name], [entry["dlqId"], other, "--destination", url], [entry["dlqId"], "--header", "none"],
+                          [entry["dlqId"], "--body", file.name + ".none"]):
+                with self.subTest(wrong):
+                    self.assertEqual(self.server.cli("dlq", "retry", *wrong).returncode, USAGE)
+            self.assertEqual({one["dlqId"] for one in self.server.dead_letters("url=" + url)}, {entry["dlqId"], other})
+            message_id = self.ok("dlq", "retry", entry["dlqId"], "--body", file.name, "--destination", self.receiver.url(elsewhere),
+                                 "--header", "X-New: zażółć", "--content-type", "a/b").strip()
+        got = self.receiver.wait(elsewhere)[0]
+        self.assertEqual((got.message_id, got.body), (message_id, b"mended\0\xff"))
+        self.assertEqual((got.headers["X-Kept"], got.headers["X-New"].encode("latin-1").decode(), got.headers["Content-Type"]),
+                         ("1", "zażółć", "a/b"))
+        self.assertEqual(self.json("messages", "get", message_id)["edited_from"], entry["messageId"])
+        self.assertEqual([one["dlqId"] for one in self.server.dead_letters("url=" + url)], [other])
+        self.ok("dlq", "delete", other)
+
+    def test_long_names_of_queues_are_cut_in_the_table_only(self):
+        long, short = "q" * 200, "short-one"
+        for name in (long, short):
+            self.assertEqual(self.server.request("POST", "/v2/queues", json.dumps({"queueName": name})).status, 200)
+        lines = self.ok("queues", "list").splitlines()
+        [cut] = [line for line in lines if line.startswith("qqq")]
+        [whole] = [line for line in lines if line.startswith(short)]
+        self.assertTrue(cut.startswith("q" * 39 + "… "), cut)
+        self.assertEqual(cut.index(" lag "), whole.index(" lag "))
+        self.assertIn(long, [queue["name"] for queue in self.json("queues", "list")])
+        for name in (long, short):
+            self.ok("queues", "delete", name)
+
     def test_a_wrong_token_is_said_so(self):
         done = self.server.cli("dlq", "list", env={"HIKYAKU_TOKEN": "wrong"})
         self.assertEqual(done.returncode, FAILED)

@@ -72,7 +72,7 @@ class Rows(OutboxCase):
     def test_headers_of_a_row_cannot_add_lines_or_change_the_framing(self):
         rows = ({"X-A": "1\r\nX-Injected: 1"}, {"X-A": "1\nX-Injected: 1"}, {"X-A\r\nX-Injected": "1"}, {"X-A:": "1"}, {"X A": "1"},
                 {"Content-Length": "0"}, {"Transfer-Encoding": "chunked"}, {"Host": "other"}, {"Connection": "close"},
-                {"Expect": "100-continue"}, {"X-A": "\u0001"}, {"X-A": "\u00fc"})
+                {"Expect": "100-continue"}, {"X-A": "\u0001"}, {"X-A": "\u0085"})
         for number, headers in enumerate(rows):
             self.session.run("SELECT hikyaku_enqueue($1, '{}'::jsonb, destination => $2, headers => $3::jsonb)", f"row-{number}",
                              self.hook, json.dumps(headers))

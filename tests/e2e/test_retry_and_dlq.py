@@ -226,6 +226,42 @@ class DeadLetters(Case):
         answer = self.server.request("POST", f"/v2/dlq/retry/{entry['dlqId']}")
         self.server.wait_states(answer.json()["messageId"], "CREATED", "ACTIVE", "DELIVERED")
 
+    def test_one_is_edited_and_retried(self):
+        """Another URL, body and header in one request; the story tells of it, also after a kill."""
+        entry = self.dead_letter(Content_Type="text/plain", Upstash_Forward_X_Order="8", Upstash_Label="kept")
+        elsewhere = self.path() + "/elsewhere"
+        self.receiver.script(elsewhere, 200)
+        body = '{"n": 12345678901234567890, "z": "zażółć"}'.encode() + b"\0\xff"
+        answer = self.server.request("POST", f"/v2/dlq/retry/{entry['dlqId']}", body,
+                                     {"Hikyaku-Replace-Body": "true", "Hikyaku-Replace-Url": self.receiver.url(elsewhere),
+                                      "Upstash-Forward-X-Name": "zażółć ☕".encode(), "Upstash-Forward-Content-Type": "application/json"})
+        self.assertEqual(answer.status, 201, answer.body)
+        new_id = answer.json()["messageId"]
+        got = self.receiver.wait(elsewhere)[0]
+        self.assertEqual((got.message_id, got.body), (new_id, body))
+        self.assertEqual((got.headers["Content-Type"], got.headers["X-Order"], got.headers["X-Name"].encode("latin-1").decode()),
+                         ("application/json", "8", "zażółć ☕"))
+        self.refused(self.server.get(f"/v2/dlq/{entry['dlqId']}"), 404)
+        self.server.wait_states(new_id, "CREATED", "ACTIVE", "DELIVERED")
+        self.assertEqual(len(self.receiver.at(self.path())), 1, "the old URL was called again")
+        self.server.kill()
+        self.server.start()
+        self.assertEqual(self.server.job(new_id)["edited_from"], entry["messageId"])
+        shown = self.server.get(f"/v2/messages/{new_id}").json()
+        self.assertEqual((shown["url"], shown["label"], shown["header"]["X-Name"]), (self.receiver.url(elsewhere), "kept", ["zażółć ☕"]))
+
+    def test_an_edit_that_is_refused_leaves_the_entry(self):
+        entry = self.dead_letter()
+        one, many = f"/v2/dlq/retry/{entry['dlqId']}", f"/v2/dlq/retry?dlqIds={entry['dlqId']}"
+        rows = [(one, b"new", {}), (one, b"", {"Hikyaku-Replace-Url": "http://169.254.169.254/"}), (one, b"", {"Hikyaku-Replace-Url": "x"}),
+                (one, b"", {"Hikyaku-Replace-Url": f"http://127.0.0.1:{self.server.port}/healthz"}),
+                (one, b"new", {"Hikyaku-Replace-Body": "perhaps"}), (many, b"", {"Hikyaku-Replace-Body": "true"}),
+                (many, b"", {"Hikyaku-Replace-Url": self.receiver.url("/x")})]
+        for target, body, headers in rows:
+            with self.subTest(target=target, headers=headers):
+                self.refused(self.server.request("POST", target, body, headers), 400)
+        self.assertEqual(self.server.get(f"/v2/dlq/{entry['dlqId']}").json(), entry)
+
     def test_an_unknown_id_among_several_retries_none(self):
         entry = self.dead_letter()
         answer = self.server.request("POST", f"/v2/dlq/retry?dlqIds={entry['dlqId']}&dlqIds=1-999999")

@@ -276,6 +276,14 @@ void Simulation::operator_acts() {
       if (chance(500)) {
         changes->not_before = partition_now() + up_to(config_.gap * 50);
       }
+      // Not drawn: seeds stay what they were.
+      if (next_op_ % 3 != 0) {
+        changes->body = "mended " + std::to_string(next_op_);
+      }
+      if (next_op_ % 2 != 0) {
+        const std::string& host = config_.hosts[next_op_ % config_.hosts.size()].name;
+        changes->to = {.url = host + "/elsewhere", .host = host};
+      }
       op.changes = changes;
     }
     if (chance(50)) {

@@ -323,7 +323,16 @@ Expected Model::dead_letter(const Op& op, bool again) {
   want.replay_of = want.id;
   want.not_before = Moment{};
   want.dedup_id.clear();
+  want.edited = false;
   if (again && op.changes != nullptr) {
+    want.edited = op.changes->to || op.changes->body || op.changes->headers;
+    want.body = op.changes->body.value_or(want.body);
+    if (op.changes->to) {
+      want.url = op.changes->to->url;
+      want.host = op.changes->to->host;
+      want.topic.clear();
+      want.endpoint.clear();
+    }
     want.retry.retries_max = op.changes->retries_max.value_or(want.retry.retries_max);
     want.labels = op.changes->labels.value_or(want.labels);
     for (const core::Header& header : op.changes->headers.value_or(std::vector<core::Header>{})) {

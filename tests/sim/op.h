@@ -70,7 +70,8 @@ struct Op {
   int response_status = 0;
 
   core::DeadLetterKey dead_letter{};
-  /// retry_dead_letter: null, or retries, labels, headers and a time to wait for.
+  /// retry_dead_letter: null, or retries, labels, headers, body, URL and a time to
+  /// wait for.
   std::shared_ptr<const core::RetryDeadLetter::Changes> changes{};
 
   std::vector<Op> items{};                  ///< batch: publishes

@@ -132,6 +132,9 @@ http::Response job_response(const Story& story, const core::Inspected& now) {
   if (message.callback_of.seq != core::Seq{}) {
     json.field("callback_of", core::to_text(message.callback_of));
   }
+  if (message.replay_of.seq != core::Seq{}) {
+    json.field(message.edited ? "edited_from" : "retry_of", core::to_text(message.replay_of));
+  }
   json.key("labels");
   json.begin_array();
   for (const std::string& label : message.labels) {

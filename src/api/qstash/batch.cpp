@@ -35,7 +35,7 @@ Result<core::Publish> read_item(const Services& services, Call& call, GroupDefau
   if (!queue) {
     return std::unexpected(queue.error());
   }
-  if (!queue->empty() && !valid_name(*queue)) {
+  if (!queue->empty() && !valid_new_queue_name(*queue)) {
     return std::unexpected(invalid_queue_name());
   }
   Result<std::string> body = text_member(item, "body");

@@ -2,10 +2,12 @@
 #include <algorithm>
 
 #include "api/gather.h"
+#include "api/qstash/dlq_edit.h"
 #include "api/qstash/dlq_overrides.h"
 #include "api/qstash/dlq_select.h"
 #include "api/qstash/errors.h"
 #include "api/qstash/handlers.h"
+#include "api/qstash/publish.h"
 #include "api/qstash/view.h"
 #include "api/reply.h"
 #include "api/submit.h"
@@ -184,13 +186,32 @@ void delete_dead_letters(const Services& services, Call& call) {
   command_many(call, *selected, make, deleted_many);
 }
 
+/// With the headers for it the new message has another URL or body: one commit takes the old one
+/// out and accepts the new one, as for every retry.
 void retry_dead_letter(const Services& services, Call& call) {
-  const Result<DeadLetterChanges> changes =
+  Result<DeadLetterEdit> edit = read_edit(services.options, call.request);
+  if (!edit) {
+    call.answer(error_response(edit.error()));
+    return;
+  }
+  if (edit->body && refused_for_now(services, call)) {
+    return;
+  }
+  if (edit->body && call.request.body.size() > services.options.body_bytes_max) {
+    call.answer(error_response(413, body_too_large(services).message));
+    return;
+  }
+  Result<DeadLetterChanges> changes =
       read_overrides(services.options, services.now(), call.tenant->id, call.request.fields);
   if (!changes) {
     call.answer(error_response(changes.error()));
     return;
   }
+  if (edit->any() && *changes == nullptr) {
+    *changes = std::make_shared<core::RetryDeadLetter::Changes>();
+  }
+  if (edit->to) (*changes)->to = std::move(edit->to);
+  if (edit->body) (*changes)->body = std::move(call.request.body);
   const auto make = [tenant = call.tenant->id, &changes](const core::DeadLetterKey& key) {
     return core::RetryDeadLetter{tenant, key, *changes};
   };
@@ -199,6 +220,10 @@ void retry_dead_letter(const Services& services, Call& call) {
 
 /// One id that is not there, or that the options of the call do not suit: nothing is retried.
 void retry_dead_letters(const Services& services, Call& call) {
+  if (const auto suits = refuse_edit(call.request); !suits) {
+    call.answer(error_response(suits.error()));
+    return;
+  }
   const Result<Selected> selected = select(services, call, true);
   if (!selected) {
     call.answer(error_response(selected.error()));

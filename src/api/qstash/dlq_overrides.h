@@ -12,7 +12,7 @@
 
 namespace hk::api::qstash {
 
-using DeadLetterChanges = std::shared_ptr<const core::RetryDeadLetter::Changes>;
+using DeadLetterChanges = std::shared_ptr<core::RetryDeadLetter::Changes>;
 
 /// Null: the call has no option header. Takes values out of `fields`. invalid_argument names the
 /// header that is wrong, or that cannot be changed on a retry. Content-Type is of the call itself:

@@ -1,4 +1,7 @@
 // The options whose values have a grammar of their own.
+#include <functional>
+#include <set>
+
 #include "api/qstash/publish_options.h"
 #include "api/text.h"
 
@@ -23,12 +26,17 @@ Result<core::FlowKey> parse_flow_value(core::TenantId tenant, std::string_view k
   core::FlowKey flow;
   flow.tenant = tenant;
   flow.key = key;
+  std::set<std::string, std::less<>> seen;
   for (const std::string& pair : split_commas(value)) {
     const std::size_t equals = pair.find('=');
     const std::string_view name = trim(std::string_view(pair).substr(0, equals));
     const std::string_view text = equals == std::string::npos
                                       ? std::string_view{}
                                       : trim(std::string_view(pair).substr(equals + 1));
+    if (!seen.emplace(name).second) {
+      return fail(ErrorKind::invalid_argument,
+                  "\"" + std::string(name) + "\" is there twice; give each part once");
+    }
     if (name == "parallelism" || name == "rate") {
       const std::optional<std::uint32_t> number = positive(text);
       if (!number) {

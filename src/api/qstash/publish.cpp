@@ -191,7 +191,8 @@ Result<core::Publish> read_publish(const Services& services, Call& call, GroupDe
 
 Error invalid_queue_name() {
   return {ErrorKind::invalid_argument,
-          "invalid queue name: letters, digits, '.', '_' and '-' only, at least one of them"};
+          "invalid queue name: letters, digits, '.', '_' and '-' only, from 1 to " +
+              std::to_string(queue_name_bytes_max) + " of them"};
 }
 
 Error body_too_large(const Services& services) {
@@ -251,7 +252,7 @@ void create_schedule(const Services& services, Call& call) {
 }
 
 void enqueue(const Services& services, Call& call) {
-  if (!valid_name(call.param)) {
+  if (!valid_new_queue_name(call.param)) {
     call.answer(error_response(invalid_queue_name()));
     return;
   }

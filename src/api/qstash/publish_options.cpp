@@ -137,9 +137,10 @@ Result<void> read_schedule(const Given& given, CronOptions* schedule) {
 Result<void> read_rest(const Given& given, core::Message& message) {
   if (std::string* const value = given[Option::queue_name];
       value != nullptr && message.queue.empty()) {
-    if (!valid_name(*value)) {
+    if (!valid_new_queue_name(*value)) {
       return refused(Option::queue_name,
-                     "a queue's name has letters, digits, '.', '_' and '-' only");
+                     "a queue's name has letters, digits, '.', '_' and '-' only, at most " +
+                         std::to_string(queue_name_bytes_max) + " of them");
     }
     message.queue = std::move(*value);
   }

@@ -1,4 +1,6 @@
 // /v2/queues: the queues themselves. Lists read the durable view; changes go through the core.
+#include <algorithm>
+#include <iterator>
 #include <limits>
 
 #include "api/json.h"
@@ -12,6 +14,8 @@
 namespace hk::api::qstash {
 
 namespace {
+
+constexpr std::string_view upsert_members[] = {"queueName", "parallelism", "paused"};
 
 http::Response no_such_queue(std::string_view name) {
   return error_response(404, "queue " + std::string(name) + " not found");
@@ -42,11 +46,19 @@ Result<core::UpsertQueue> read_upsert(const Call& call) {
   if (!body) {
     return std::unexpected(std::move(body.error()));
   }
+  for (const auto& member : *body) {
+    const std::string key(member.key());
+    if (std::ranges::find(upsert_members, key) == std::end(upsert_members)) {
+      return fail(ErrorKind::invalid_argument,
+                  "unknown member \"" + key + "\"; known are queueName, parallelism and paused");
+    }
+  }
   core::UpsertQueue command{.tenant = call.tenant->id};
   const boost::json::value* const name = body->if_contains("queueName");
-  if (name == nullptr || !name->is_string() || !valid_name(name->get_string())) {
+  if (name == nullptr || !name->is_string() || !valid_new_queue_name(name->get_string())) {
     return fail(ErrorKind::invalid_argument,
-                "queueName: a text of letters, digits, '.', '_' and '-' is expected");
+                "queueName: a text of letters, digits, '.', '_' and '-' is expected, at most " +
+                    std::to_string(queue_name_bytes_max) + " of them");
   }
   command.name = std::string(name->get_string());
   const boost::json::value* const parallelism = body->if_contains("parallelism");

@@ -7,6 +7,7 @@
 
 HK_SOMETIMES_DECLARE(dead_letter_retried)
 HK_SOMETIMES_DECLARE(dead_letter_changed)
+HK_SOMETIMES_DECLARE(dead_letter_edited)
 HK_SOMETIMES_DECLARE(dead_letter_deleted)
 
 namespace hk::core {
@@ -29,6 +30,14 @@ void change_headers(std::vector<Header>& headers, const std::vector<Header>& cha
 
 /// All but the flow settings and the delay, which are decided where every message is accepted.
 void change(Message& message, const RetryDeadLetter::Changes& changes) {
+  if (changes.to) {
+    message.url = changes.to->url;
+    message.host = changes.to->host;
+    message.topic.clear();  // that URL is none of the group's endpoints
+    message.endpoint.clear();
+  }
+  if (changes.body) message.body = *changes.body;
+  message.edited = changes.to || changes.body || changes.method || changes.headers;
   if (changes.method) message.method = *changes.method;
   if (changes.headers) change_headers(message.headers, *changes.headers);
   if (changes.retries_max) message.retry.retries_max = *changes.retries_max;
@@ -60,10 +69,14 @@ Reply Machine::decide(const RetryDeadLetter& command) {
   again->not_before = Moment{};
   again->dedup_id.clear();  // a retry by hand is never a duplicate
   again->replay_of = message->id;
+  again->edited = false;
   Publish publishing;
   if (command.changes != nullptr) {
     HK_SOMETIMES(dead_letter_changed);
     change(*again, *command.changes);
+    if (again->edited) {
+      HK_SOMETIMES(dead_letter_edited);
+    }
     publishing.flow = command.changes->flow;
     publishing.delay = command.changes->delay;
   }

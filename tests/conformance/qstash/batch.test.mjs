@@ -37,6 +37,22 @@ describe("batch", () => {
     assert.deepEqual((await t.client.messages.get(answers[1].messageId)).labels, ["x", "y"]);
   });
 
+  it("delivers header values beyond ASCII byte for byte, and shows them", async () => {
+    const [hook, raw] = [t.hook(), t.hook()];
+    const utf8 = (request) => Buffer.from(request.headers["x-name"], "latin1").toString("utf8");
+
+    // The client lets letters of Latin-1 pass; in a batch they travel as JSON.
+    const [{ messageId }] = await t.client.batch([{ url: hook.url, body: "x", headers: { "X-Name": "Zoë Müller" } }]);
+    const name = "zażółć ☕ 😀";
+    const item = { destination: raw.url, headers: { "Upstash-Forward-X-Name": name } };
+    const answer = await post(JSON.stringify([item]));
+
+    assert.equal(utf8(await hook.one()), "Zoë Müller");
+    assert.deepEqual((await t.client.messages.get(messageId)).header["X-Name"], ["Zoë Müller"]);
+    assert.equal(utf8(await raw.one()), name);
+    assert.deepEqual((await t.client.messages.get(answer.json()[0].messageId)).header["X-Name"], [name]);
+  });
+
   it("writes bodies as JSON with batchJSON, and takes the client's own headers", async () => {
     const hook = t.hook();
 

@@ -87,4 +87,29 @@ describe("DLQ retry with overrides", () => {
     ]);
     assert.equal((await t.raw("GET", `/v2/dlq/${dlqId}`)).status, 200);
   });
+
+  it("takes another body and URL for one entry, and leaves the client's own retry as it is", async () => {
+    const old = t.hook(500);
+    const { messageId } = await t.client.publish({ url: old.url, body: "broken", retries: 0, headers: { "X-A": "1" } });
+    const { dlqId } = await t.waitDeadLetter(messageId);
+    const hook = t.hook();
+
+    const answer = await t.raw("POST", `/v2/dlq/retry/${dlqId}`, {
+      body: '{"mended":true}',
+      headers: {
+        "Hikyaku-Replace-Body": "true",
+        "Hikyaku-Replace-Url": hook.url,
+        "Upstash-Forward-Content-Type": "application/json",
+      },
+    });
+
+    assert.equal(answer.status, 201, answer.text);
+    const request = await hook.one();
+    assert.equal(request.text, '{"mended":true}');
+    assert.equal(request.headers["content-type"], "application/json");
+    assert.equal(request.headers["x-a"], "1");
+    assert.equal(request.headers["upstash-message-id"], answer.json().messageId);
+    await t.verified(request);
+    assert.deepEqual((await t.client.dlq.listMessages({ filter: { messageId } })).messages, []);
+  });
 });

@@ -168,6 +168,18 @@ describe("flow control", () => {
     assert.deepEqual(await publish("  rate = 5 ,  parallelism = 2 "), [2, 5, 1]);
   });
 
+  it("is refused with a part that is there twice or that nobody knows", async () => {
+    const row = (value) => [
+      value,
+      "POST",
+      `/v2/publish/${t.hook().url}`,
+      { headers: { "Upstash-Flow-Control-Key": "k", "Upstash-Flow-Control-Value": value } },
+      400,
+      /Upstash-Flow-Control-Value/,
+    ];
+    await t.refusals([row("rate=1,rate=2"), row("parallelism=1,rate=1,parallelism=1"), row("rate=1,burst=2")]);
+  });
+
   it("is refused by the client without a limit", async () => {
     await assert.rejects(
       t.client.publish({ url: t.hook().url, flowControl: { key: "k" } }),

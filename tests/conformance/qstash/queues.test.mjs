@@ -243,6 +243,8 @@ describe("queues", () => {
       put("parallelism 1.5", { queueName: "bad", parallelism: 1.5 }),
       put("parallelism: text", { queueName: "bad", parallelism: "2" }),
       put("parallelism: huge", { queueName: "bad", parallelism: 1e30 }),
+      put("name: too long", { queueName: "q".repeat(257) }),
+      put("unknown member", { queueName: "bad", parallelims: 2 }),
       put("paused: text", { queueName: "bad", paused: "yes" }),
       put("paused: number", { queueName: "bad", paused: 1 }),
       ["unknown queue", "GET", "/v2/queues/nobody", {}, 404],

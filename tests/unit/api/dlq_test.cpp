@@ -438,6 +438,113 @@ TEST_F(DeadLetters, OptionsOfTheCallGoWithTheRetry) {
   }
 }
 
+TEST_F(DeadLetters, OneIsRetriedWithAnotherBodyAndUrl) {
+  const std::string id = store_dead(core::Seq{1}, at(1));
+  const std::string body("{\"big\":12345678901234567890}\0\xff", 30);
+
+  const http::Response response = call("POST", "/v2/dlq/retry/" + id,
+                                       {{"Hikyaku-Replace-Body", "true"},
+                                        {"hikyaku-replace-url", "https://b.example/new?x=1"},
+                                        {"Upstash-Forward-Content-Type", "application/json"},
+                                        {"Content-Type", "of the call"}},
+                                       body);
+
+  EXPECT_EQ(response.status, 201) << response.body;
+  const auto& changes = std::get<core::RetryDeadLetter>(submitter.taken.back()).changes;
+  ASSERT_NE(changes, nullptr);
+  EXPECT_EQ(changes->body, body);
+  ASSERT_TRUE(changes->to);
+  EXPECT_EQ(changes->to->url, "https://b.example/new?x=1");
+  EXPECT_EQ(changes->to->host, *options.check_destination("https://b.example/new?x=1"));
+  EXPECT_EQ(changes->headers, (std::vector<core::Header>{{"Content-Type", "application/json"}}));
+  EXPECT_FALSE(changes->method || changes->retries_max || changes->labels);
+}
+
+TEST_F(DeadLetters, AnEmptyBodyIsOneToo) {
+  const std::string id = store_dead(core::Seq{1}, at(1));
+
+  EXPECT_EQ(call("POST", "/v2/dlq/retry/" + id, {{"Hikyaku-Replace-Body", "true"}}).status, 201);
+
+  const auto& changes = std::get<core::RetryDeadLetter>(submitter.taken.back()).changes;
+  ASSERT_NE(changes, nullptr);
+  EXPECT_EQ(changes->body, "");
+  EXPECT_FALSE(changes->to);
+}
+
+TEST_F(DeadLetters, ABodyThatSaysNothingChangesNothing) {
+  const std::string id = store_dead(core::Seq{1}, at(1));
+  for (const char* body : {"", "{}", " {} "}) {
+    EXPECT_EQ(call("POST", "/v2/dlq/retry/" + id, {}, body).status, 201) << body;
+    EXPECT_EQ(std::get<core::RetryDeadLetter>(submitter.taken.back()).changes, nullptr) << body;
+  }
+}
+
+TEST_F(DeadLetters, AnEditThatMakesNoSenseRetriesNothing) {
+  options.body_bytes_max = 1000;
+  const std::string id = store_dead(core::Seq{1}, at(1));
+  const std::string one = "/v2/dlq/retry/" + id;
+  const std::string many = "/v2/dlq/retry?dlqIds=" + id;
+  struct Row {
+    std::string_view name;
+    std::string target;
+    std::vector<http::Field> fields;
+    std::string body;
+    int status;
+    std::string_view says;
+  };
+  const Row rows[] = {
+      {"a body alone", one, {}, "new", 400, "Hikyaku-Replace-Body: a body was sent without it"},
+      {"not a flag", one, {{"Hikyaku-Replace-Body", "yes"}}, "new", 400, "neither true nor false"},
+      {"false", one, {{"Hikyaku-Replace-Body", "false"}}, "new", 400, "sent without it"},
+      {"twice",
+       one,
+       {{"Hikyaku-Replace-Body", "true"}, {"Hikyaku-Replace-Body", "true"}},
+       "new",
+       400,
+       "there twice"},
+      {"no URL", one, {{"Hikyaku-Replace-Url", "example.com"}}, "", 400, "is not a URL"},
+      {"empty URL", one, {{"Hikyaku-Replace-Url", ""}}, "", 400, "is not a URL"},
+      {"forbidden",
+       one,
+       {{"Hikyaku-Replace-Url", "http://forbidden.example/"}},
+       "",
+       400,
+       "Hikyaku-Replace-Url: "},
+      {"too large",
+       one,
+       {{"Hikyaku-Replace-Body", "true"}},
+       std::string(1001, 'x'),
+       413,
+       "larger than 1000"},
+      {"many bodies", many, {{"Hikyaku-Replace-Body", "true"}}, "", 400, "one dead letter"},
+      {"many URLs", many, {{"Hikyaku-Replace-Url", "http://a/"}}, "", 400, "one dead letter"},
+      {"a bad header beside it",
+       one,
+       {{"Hikyaku-Replace-Body", "true"}, {"Upstash-Forward-X-Bad", "1"}},
+       "new",
+       400,
+       ""},
+  };
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.name);
+
+    const http::Response response = call("POST", row.target, row.fields, row.body);
+
+    EXPECT_EQ(response.status, row.status) << response.body;
+    EXPECT_NE(error_of(response).find(row.says), std::string::npos) << response.body;
+  }
+  EXPECT_TRUE(submitter.taken.empty());
+}
+
+TEST_F(DeadLetters, AnotherBodyIsNotTakenWhileNothingIsAccepted) {
+  options.refuse_publishes = [] { return std::optional<std::string>("the disk is nearly full"); };
+  const std::string id = store_dead(core::Seq{1}, at(1));
+
+  EXPECT_EQ(call("POST", "/v2/dlq/retry/" + id, {{"Hikyaku-Replace-Body", "true"}}, "x").status,
+            503);
+  EXPECT_TRUE(submitter.taken.empty());
+}
+
 TEST_F(DeadLetters, WhatTheCallDoesNotNameStays) {
   const std::string id = store_dead(core::Seq{1}, at(1));
 

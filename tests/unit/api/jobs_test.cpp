@@ -36,6 +36,23 @@ TEST_F(Jobs, AFailedJobTellsItsAttemptsAndItsDeadLetter) {
   EXPECT_TRUE(submitter.taken.empty()) << "what is finished needs no question to the core";
 }
 
+TEST_F(Jobs, ARetryTellsOfTheDeadLetterAndWhetherItWasEdited) {
+  submitter.answer = [](core::Command&) -> core::Reply { return core::Inspected{}; };
+  core::Message message;
+  message.replay_of = id_of(core::Seq{7});
+  const boost::json::value plain =
+      json(call("GET", "/api/v1/jobs/" + store(core::Seq{8}, message)));
+  message.edited = true;
+  const boost::json::value edited =
+      json(call("GET", "/api/v1/jobs/" + store(core::Seq{9}, message)));
+
+  const std::string seven = core::to_text(id_of(core::Seq{7}));
+  EXPECT_EQ(plain.at("retry_of").as_string(), seven);
+  EXPECT_FALSE(plain.get_object().contains("edited_from"));
+  EXPECT_EQ(edited.at("edited_from").as_string(), seven);
+  EXPECT_FALSE(edited.get_object().contains("retry_of"));
+}
+
 TEST_F(Jobs, AWaitingJobTellsWhatHoldsIt) {
   core::Message message;
   message.not_before = now + Millis{60'000};

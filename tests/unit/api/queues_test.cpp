@@ -50,6 +50,34 @@ TEST_F(Queues, OneThatIsBeingDeletedIsNotThere) {
   EXPECT_TRUE(submitter.taken.empty());
 }
 
+TEST_F(Queues, AMemberThatNobodyKnowsIsRefused) {
+  const http::Response response = put(R"({"queueName": "orders", "parallelims": 5})");
+
+  EXPECT_EQ(response.status, 400);
+  EXPECT_EQ(error_of(response),
+            "unknown member \"parallelims\"; known are queueName, parallelism and paused");
+  EXPECT_TRUE(submitter.taken.empty());
+}
+
+TEST_F(Queues, ANewNameHasABoundAndAnOldOneStaysUsable) {
+  const std::string longest(256, 'q');
+  const std::string longer(257, 'q');
+  core::Queue stored = submitter.reader->queue_list.front();
+  stored.name = longer;
+  submitter.reader->queue_list.push_back(stored);
+
+  EXPECT_EQ(put(R"({"queueName": ")" + longest + "\"}").status, 200);
+  EXPECT_EQ(put(R"({"queueName": ")" + longer + "\"}").status, 400);
+  EXPECT_EQ(call("POST", "/v2/enqueue/" + longest + "/https://example.com/").status, 201);
+  EXPECT_EQ(call("POST", "/v2/enqueue/" + longer + "/https://example.com/").status, 400);
+  EXPECT_EQ(
+      call("POST", "/v2/publish/https://example.com/", {{"Upstash-Queue-Name", longer}}).status,
+      400);
+  EXPECT_EQ(call("GET", "/v2/queues/" + longer).status, 200);
+  EXPECT_EQ(call("POST", "/v2/queues/" + longer + "/pause").status, 200);
+  EXPECT_EQ(call("DELETE", "/v2/queues/" + longer).status, 200);
+}
+
 TEST_F(Queues, AnUpsertGivesWhatItSaysAndNothingElse) {
   EXPECT_EQ(put(R"({"queueName": "a.b_c-1", "parallelism": 2, "paused": true})").status, 200);
   const auto all = only_command<core::UpsertQueue>();

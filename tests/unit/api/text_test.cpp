@@ -35,7 +35,11 @@ TEST(ParseDuration, ReadsEveryFormAndRefusesTheRest) {
       {"10S", {}},
       {"1.s", {}},
       {".5s", {}},
-      {"1ms", {}},
+      {"1ms", 1},
+      {"500ms", 500},
+      {"1s500ms", 1'500},
+      {"1m", 60'000},
+      {"1m30", {}},
       {"1e3s", {}},
   };
   for (const Row& row : rows) {

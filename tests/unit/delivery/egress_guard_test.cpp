@@ -294,6 +294,38 @@ TEST(EgressGuard, TellsAPublisherWhatItCanSeeWithoutResolving) {
   }
 }
 
+TEST(EgressGuard, TellsAPublisherThatTheServerDoesNotDeliverToItself) {
+  EgressPolicy policy{.allow_loopback = true, .allow_private = true};
+  policy.own_ports = {8080};
+  struct Own {
+    const char* url;
+    bool allowed;
+  };
+  for (const Own& row :
+       {Own{"http://127.0.0.1:8080/", false}, Own{"http://127.0.0.2:8080/x", false},
+        Own{"https://127.0.0.1:8080/", false}, Own{"http://[::1]:8080/", false},
+        Own{"http://[0:0:0:0:0:0:0:1]:8080/", false}, Own{"http://0.0.0.0:8080/", false},
+        Own{"http://[::]:8080/", false}, Own{"http://10.0.0.1:8080/", false},
+        Own{"http://localhost:8080/", false}, Own{"http://LOCALHOST.:8080/", false},
+        Own{"http://a.localhost:8080/", false}, Own{"http://127.0.0.1:8081/", true},
+        Own{"http://localhost:8081/", true}, Own{"http://localhost/", true},
+        Own{"http://8.8.8.8:8080/", true}, Own{"http://localhost.example.com:8080/", true},
+        Own{"http://mylocalhost:8080/", true}}) {
+    SCOPED_TRACE(row.url);
+    const auto url = parse_destination(row.url);
+    ASSERT_TRUE(url.has_value());
+
+    const auto told = check_literal(*url, policy);
+
+    EXPECT_EQ(told.has_value(), row.allowed);
+  }
+  EXPECT_EQ(check_literal(*parse_destination("http://localhost:8080/"), policy).error().message,
+            "invalid destination url: localhost:8080 is the port of this server itself, and it "
+            "does not deliver to itself");
+  policy.own_ports = {80};
+  EXPECT_FALSE(check_literal(*parse_destination("http://127.0.0.1/"), policy));
+}
+
 TEST(EgressGuard, TellsAPublisherWhichSchemesAndHostsAreDeliveredTo) {
   EgressPolicy policy{.allow_loopback = true};
   const auto told = [&policy](std::string_view url) {

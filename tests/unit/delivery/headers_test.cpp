@@ -49,8 +49,20 @@ TEST(MayForward, JudgesEveryNameAndValue) {
       {"X", std::string("a\0b", 3)},
       {"X", "\x01"},
       {"X", "\x7f"},
-      {"X", "\xc3\xbc"},
+      {"X", "\xc3\xbc", true},
+      {"X", "za\xc5\xbc\xc3\xb3\xc5\x82\xc4\x87 \xe2\x98\x95 \xf0\x9f\x98\x80", true},
+      {"X", "\xc2\xa0", true},
       {"X", "\xff"},
+      {"X", "caf\xe9"},           // Latin-1
+      {"X", "caf\xc3"},           // half a character
+      {"X", "\xc0\x8a"},          // a line feed, overlong
+      {"X", "\xe0\x80\x8d"},      // a carriage return, overlong
+      {"X", "\xed\xa0\x80"},      // a surrogate
+      {"X", "\xf4\x90\x80\x80"},  // above U+10FFFF
+      {"X", "a\xc2\x85"},         // NEL, a control character
+      {"X", "\xc2\x80"},
+      {"X", "\xc2\x9f"},
+      {"X", "\xc3\xbc\r\nY: z"},
       {"Host", "x"},
       {"hOST", "x"},
       {"Content-Length", "5"},

@@ -49,7 +49,7 @@ std::string without_signature(std::string text) {
 TEST(Request, IsExactlyTheseBytes) {
   Case one;
   one.message.caller_ip = "192.0.2.7";
-  one.message.labels = {"a", "b c", "\xc3\xbc"};
+  one.message.labels = {"a", "b c", "\xff", "\xc3\xbc"};
   one.message.trace.trace_id = {0x0a, 0xf7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x1c};
   one.message.trace.flags = 1;
   one.message.trace.state = "vendor=1";
@@ -71,7 +71,7 @@ TEST(Request, IsExactlyTheseBytes) {
                 "Upstash-Retried: 1\r\n"
                 "Upstash-Signature: <token>\r\n"
                 "Upstash-Caller-Ip: 192.0.2.7\r\n"
-                "Upstash-Label: a,b c\r\n"
+                "Upstash-Label: a,b c,\xc3\xbc\r\n"
                 "Hikyaku-Message-Id: " +
                 id +
                 "\r\n"

@@ -104,6 +104,21 @@ TEST(LoadSettings, FlagsWinOverTheEnvironment) {
   EXPECT_EQ(settings->batch, 20U);
 }
 
+TEST(LoadSettings, TimesMayHaveUnitsAsEverywhere) {
+  const auto settings = load({{"OUTBOX_POLL_INTERVAL_SEC", "500ms"},
+                              {"OUTBOX_LOCK_LEASE_SEC", "2m"},
+                              {"OUTBOX_BACKOFF_SEC", "5, 10s,1m30s"},
+                              {"BROKER_TIMEOUT_MS", "3s"},
+                              {"OUTBOX_RETENTION_FINISHED_SEC", "7d"}});
+  ASSERT_TRUE(settings.has_value()) << settings.error().message;
+  EXPECT_EQ(settings->poll_interval, Millis{500});
+  EXPECT_EQ(settings->lock_lease, Millis{120'000});
+  EXPECT_EQ(settings->backoff,
+            (std::vector<Millis>{Millis{5'000}, Millis{10'000}, Millis{90'000}}));
+  EXPECT_EQ(settings->broker_timeout, Millis{3'000});
+  EXPECT_EQ(settings->retention_finished, Millis{604'800'000});
+}
+
 TEST(LoadSettings, AWrongValueIsNamedWithWhatWouldBeRight) {
   struct Row {
     const char* name;
@@ -114,7 +129,8 @@ TEST(LoadSettings, AWrongValueIsNamedWithWhatWouldBeRight) {
        {Row{"OUTBOX_BATCH", "0", "from 1 to 10000"}, Row{"OUTBOX_BATCH", "many", "a whole number"},
         Row{"OUTBOX_CONCURRENCY", "-1", "from 1 to 10000"},
         Row{"OUTBOX_POLL_INTERVAL_SEC", "0", "from 0.01 to 3600"},
-        Row{"OUTBOX_LOCK_LEASE_SEC", "2m", "a number of seconds"},
+        Row{"OUTBOX_LOCK_LEASE_SEC", "2 m", "a number of seconds"},
+        Row{"OUTBOX_LOCK_LEASE_SEC", "2d", "from 1 to 86400, or a duration such as 500ms"},
         Row{"OUTBOX_LOCK_LEASE_SEC", "nan", "a number of seconds"},
         Row{"OUTBOX_BACKOFF_SEC", "5,,10", "such as 5,10,20"},
         Row{"OUTBOX_BACKOFF_SEC", "[]", "such as 5,10,20"},
@@ -122,7 +138,7 @@ TEST(LoadSettings, AWrongValueIsNamedWithWhatWouldBeRight) {
         Row{"OUTBOX_ADAPTER", "smtp", "http, hikyaku, sqs"},
         Row{"OUTBOX_ENABLED", "maybe", "true or false"},
         Row{"OUTBOX_COLUMNS", "body=x", "OUTBOX_COLUMNS: "},
-        Row{"BROKER_TIMEOUT_MS", "2.5", "a whole number"},
+        Row{"BROKER_TIMEOUT_MS", "2.5", "a number of milliseconds"},
         Row{"BROKER_TIMEOUT_MS", "100000", "OUTBOX_LOCK_LEASE_SEC must be"},
         Row{"OUTBOX_SLOT_MAX_WAL_BYTES", "4GiB", "a whole number"}}) {
     SCOPED_TRACE(std::string(row.name) + "=" + row.text);

@@ -43,6 +43,7 @@ constexpr std::string_view message_1 =
     "659a01093139322e302e322e37a20103642d31aa01280a100102030405060708090a0b0c0d0e0f101208"
     "08070605040302011803220876656e646f723d31b20104626f6479b201146865616465723a617574686f"
     "72697a6174696f6eb8010cc1016300000000000000";
+constexpr std::string_view edited_of_message_2 = "880201";  // at the end of message_1
 constexpr std::string_view state_1 =
     "0804100318f0f299ffbc3120012888eb99ffbc3130d8fa99ffbc313880a2a9acc03140014a4308041003"
     "18c8ac99ffbc3120bcb099ffbc3128f703320a737461747573203530333a100a0b52657472792d416674"
@@ -63,6 +64,11 @@ TEST(CodecGolden, WhatIsWrittenIsWhatWasAlwaysWritten) {
   const auto message = std::make_shared<const core::Message>(samples::message());
   const Write lane = only_write(core::PutLaneEntry{samples::lane(), samples::lane_entry()});
   EXPECT_EQ(to_hex(only_write(core::PutMessage{message}).value), message_1);
+  core::Message edited = samples::message();
+  edited.edited = true;
+  EXPECT_EQ(
+      to_hex(only_write(core::PutMessage{std::make_shared<const core::Message>(edited)}).value),
+      std::string(message_1) + std::string(edited_of_message_2));
   EXPECT_EQ(to_hex(only_write(core::PutState{core::Seq{77}, samples::state()}).value), state_1);
   EXPECT_EQ(to_hex(lane.key), lane_key_1);
   EXPECT_EQ(to_hex(lane.value), lane_entry_2);
@@ -76,6 +82,11 @@ TEST(CodecGolden, WhatIsWrittenIsWhatWasAlwaysWritten) {
 
 TEST(CodecGolden, WhatWasWrittenIsReadAsItWasMeant) {
   EXPECT_EQ(decode_message(core::Seq{77}, from_hex(message_1)), samples::message());
+  core::Message edited = samples::message();
+  edited.edited = true;
+  EXPECT_EQ(decode_message(core::Seq{77},
+                           from_hex(std::string(message_1) + std::string(edited_of_message_2))),
+            edited);
   EXPECT_EQ(decode_state(from_hex(state_1)), samples::state());
   core::LaneEntry without_host = samples::lane_entry();
   without_host.host.clear();

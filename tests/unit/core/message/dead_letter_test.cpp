@@ -104,6 +104,7 @@ TEST(DeadLetter, ARetryHasTheChangesAndKeepsTheRest) {
   Message want = *old;
   want.id = again.id;
   want.replay_of = old->id;
+  want.edited = true;
   want.method = "PUT";
   want.headers = {{"Content-Type", "text/plain"}, {"X-a", "new"}, {"X-B", "b"}};
   want.retry = {.retries_max = 7, .delay = TableDelay{{Millis{5}}}};
@@ -115,6 +116,81 @@ TEST(DeadLetter, ARetryHasTheChangesAndKeepsTheRest) {
   EXPECT_EQ(*rig.reader.message(again.id.seq), want);
   EXPECT_EQ(rig.reader.flow_key(tenant_one, "other")->parallelism, 2U);
   EXPECT_TRUE(rig.reader.letters.empty());
+}
+
+TEST(DeadLetter, AnEditedRetryGoesElsewhereWithAnotherBody) {
+  Rig rig;
+  Message message = message_to("http://a");
+  message.headers = {{"Content-Type", "text/plain"}};
+  message.body = "broken";
+  message.topic = "group";
+  message.endpoint = "first";
+  message.dedup_id = "once";
+  const Ran first = rig.run(Rig::publishing(message));
+  rig.run(Rig::outcome(first.starts.at(0), false));
+  const auto old = rig.reader.message(first.starts.at(0).id.seq);
+  const auto changed = changes();
+  changed->to = RetryDeadLetter::Target{.url = "http://b/mended", .host = "http://b"};
+  changed->body = "mended";
+
+  const Ran ran = rig.run(RetryDeadLetter{tenant_one, *rig.reader.letters.begin(), changed});
+
+  Message want = *old;
+  want.id = ran.only<Published>().id;
+  want.replay_of = old->id;
+  want.edited = true;
+  want.url = "http://b/mended";
+  want.host = "http://b";
+  want.topic.clear();
+  want.endpoint.clear();
+  want.body = "mended";
+  want.dedup_id.clear();
+  EXPECT_EQ(*rig.reader.message(want.id.seq), want);
+  ASSERT_EQ(ran.starts.size(), 1U);
+  EXPECT_EQ(ran.starts[0].message->body, "mended");
+  EXPECT_TRUE(rig.reader.letters.empty());
+  EXPECT_EQ(rig.counts().dead_letters, 0U);
+}
+
+TEST(DeadLetter, OnlyARetryThatChangesWhatIsDeliveredIsEdited) {
+  struct Row {
+    std::string_view name;
+    void (*change)(RetryDeadLetter::Changes&);
+    bool edited;
+  };
+  const Row rows[] = {
+      {"nothing", [](RetryDeadLetter::Changes&) {}, false},
+      {"retries", [](RetryDeadLetter::Changes& one) { one.retries_max = 9; }, false},
+      {"labels", [](RetryDeadLetter::Changes& one) { one.labels = {"x"}; }, false},
+      {"body", [](RetryDeadLetter::Changes& one) { one.body = ""; }, true},
+      {"url",
+       [](RetryDeadLetter::Changes& one) {
+         one.to = RetryDeadLetter::Target{"http://b/", "http://b"};
+       },
+       true},
+      {"method", [](RetryDeadLetter::Changes& one) { one.method = "PUT"; }, true},
+      {"headers",
+       [](RetryDeadLetter::Changes& one) {
+         one.headers = std::vector<Header>{{"X-A", "1"}};
+       },
+       true},
+  };
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.name);
+    Rig rig;
+    const auto changed = changes();
+    row.change(*changed);
+
+    const Ran ran = rig.run(RetryDeadLetter{tenant_one, fail_one(rig), changed});
+
+    EXPECT_EQ(rig.reader.message(ran.only<Published>().id.seq)->edited, row.edited);
+    // What fails again and is retried as it is was edited before, not now.
+    rig.run(Rig::outcome(ran.starts.at(0), false));
+    if (!rig.reader.letters.empty()) {
+      const Ran again = rig.run(RetryDeadLetter{tenant_one, *rig.reader.letters.begin()});
+      EXPECT_FALSE(rig.reader.message(again.only<Published>().id.seq)->edited);
+    }
+  }
 }
 
 TEST(DeadLetter, ARetryCanBeForLater) {
