@@ -61,6 +61,7 @@ struct Options {
   std::string settings_tenant{};
   bool settings_token = false;
   bool settings_keys = false;
+  std::string settings_access_key{};  ///< its id; "": none
 
   Secret receipt_key{};  ///< receipts of pulled messages are known to be ours by it
 

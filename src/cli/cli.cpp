@@ -7,7 +7,8 @@
 #include <map>
 #include <memory>
 
-#include "cli/bootstrap.h"
+#include "cli/convert.h"
+#include "cli/development.h"
 #include "cli/exit_code.h"
 #include "cli/keys.h"
 #include "cli/listen.h"
@@ -125,7 +126,7 @@ void add_serve(CLI::App& app, Arguments& arguments) {
       command->add_option(config::flag_of(name), arguments.serve_texts[name], help)
           ->type_name(std::string(config::word_for(row.kind)));
     }
-    if (row.kind == config::Kind::secret) {
+    if (config::may_be_file(row.kind)) {
       const std::string file = name + "_file";
       command
           ->add_option(config::flag_of(file), arguments.serve_texts[file],
@@ -440,6 +441,7 @@ int run(int argc, char** argv) {
   add_listen(app, arguments);
   add_outbox(app, arguments.code);
   add_offline(app, arguments);
+  add_convert(app, arguments.code);
   CLI::App* print_version = app.add_subcommand("version", "Print the version");
   print_version->add_flag("--json", arguments.json, "Print JSON, for scripts");
   print_version->callback([&arguments] {
