@@ -263,6 +263,39 @@ class Tokens(Credentials):
         self.assertIn("tenant.keys_changed", [event["event"] for event in self.events(server)])
         self.assertIn("The signing keys of the tenant default were changed", self.printed(server))
 
+    def test_clients_have_a_variable_and_a_profile_of_their_own(self):
+        server = self.server().start()
+        other = self.tenant(server, "other")
+        server.request("POST", "/v2/queues", b'{"queueName":"of-other"}', token=other["token"])
+        home = os.path.join(server.home, "config")
+        os.makedirs(os.path.join(home, "hikyaku"))
+        profile = os.path.join(home, "hikyaku", "client.conf")
+        clean = {k: v for k, v in os.environ.items() if not k.startswith(("HIKYAKU_", "QSTASH_"))} | {"XDG_CONFIG_HOME": home}
+        url = f"http://127.0.0.1:{server.port}"
+
+        def queues(*flags, **env):
+            return run_binary("queues", "list", *flags, env=clean | env)
+
+        with open(os.open(profile, os.O_WRONLY | os.O_CREAT, 0o600), "w") as f:
+            f.write(f"# of this test\nurl = {url}\ntoken = {other['token']}\n")
+        self.assertIn("of-other", queues().stdout)
+        self.assertIn("of-other", queues(HIKYAKU_TOKEN=DEV_TOKEN).stdout)
+        self.assertEqual(queues(HIKYAKU_CLIENT_TOKEN=DEV_TOKEN).stdout, "")
+        self.assertIn("of-other", queues("--token", other["token"], HIKYAKU_CLIENT_TOKEN=DEV_TOKEN, HIKYAKU_URL=url).stdout)
+#Its token goes to its own server only.
+        elsewhere = queues("--url", f"http://localhost:{server.port}")
+        self.assertEqual(elsewhere.returncode, USAGE)
+        self.assertIn("there is no token", elsewhere.stderr)
+        os.chmod(profile, 0o644)
+        open_to_others = queues()
+        self.assertEqual(open_to_others.returncode, USAGE)
+        self.assertIn("chmod 600", open_to_others.stderr)
+        self.assertEqual(queues(HIKYAKU_CLIENT_TOKEN=DEV_TOKEN, HIKYAKU_URL=url).returncode, 0)
+
+    def test_the_variable_of_clients_is_none_of_the_server(self):
+        server = self.server(env={"HIKYAKU_CLIENT_TOKEN": "of-a-client"}).start()
+        self.assertFalse(self.may(server, "of-a-client"))
+
 
 class AccessKeysOfTheSettings(Credentials):
     def settings(self):
