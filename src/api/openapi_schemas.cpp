@@ -147,8 +147,9 @@ constexpr std::string_view components = R"json({
     "current_signing_key": {"type": "string"}, "next_signing_key": {"type": "string"}}},
   "AccessKeyPage": {"type": "object", "required": ["tenant", "access_keys"], "properties": {
     "tenant": {"type": "string"},
-    "access_keys": {"type": "array", "items": {"type": "object", "required": ["access_key_id", "created_at"],
-      "properties": {"access_key_id": {"type": "string"}, "created_at": {"type": "string", "format": "date-time"}}}}}},
+    "access_keys": {"type": "array", "items": {"type": "object", "required": ["access_key_id"],
+      "properties": {"access_key_id": {"type": "string"}, "created_at": {"type": "string", "format": "date-time"},
+        "source": {"enum": ["configuration"], "description": "given by the settings; without created_at"}}}}}},
   "AccessKeyMade": {"type": "object", "required": ["tenant", "access_key_id", "secret_access_key"], "properties": {
     "tenant": {"type": "string"}, "access_key_id": {"type": "string"},
     "secret_access_key": {"type": "string", "description": "shown once"}}},

@@ -61,6 +61,7 @@ struct Options {
   std::string settings_tenant{};
   bool settings_token = false;
   bool settings_keys = false;
+  std::string settings_access_key{};  ///< its id; "": none
 
   /// As a master key is written: seals the key that signs what SNS delivers; empty: nothing does.
   Secret sns_sealing_key{};

@@ -7,7 +7,8 @@
 #include <map>
 #include <memory>
 
-#include "cli/bootstrap.h"
+#include "cli/client.h"
+#include "cli/convert.h"
 #include "cli/exit_code.h"
 #include "cli/keys.h"
 #include "cli/listen.h"
@@ -42,39 +43,14 @@ struct RemoteFlags {
 
   void add_to(CLI::App& command) {
     add_address_to(command, "Server to talk to [HIKYAKU_URL, http://127.0.0.1:8080]");
-    command.add_option("--token", token, "Token of the tenant [HIKYAKU_TOKEN, QSTASH_TOKEN]");
+    command.add_option("--token", token, "Token of the tenant [HIKYAKU_CLIENT_TOKEN, client.conf]");
     command.add_flag("--dev", dev, "Use the well-known token of `serve --dev`");
     command.add_flag("--json", json, "Print the server's JSON, for scripts");
   }
 
-  static std::string without_slash(std::string text) {
-    while (text.ends_with('/')) {
-      text.pop_back();
-    }
-    return text;
-  }
-
   [[nodiscard]] Connection connection() const {
-    Connection made;
-    if (!url.empty()) {
-      made.url = url;
-    } else if (const auto named = environment("HIKYAKU_URL")) {
-      made.url = *named;
-    }
-    made.url = without_slash(made.url);
-    const auto from_environment = environment("HIKYAKU_TOKEN");
-    if (!token.empty()) {
-      made.token = Secret{token};
-    } else if (dev) {
-      made.token = dev_token();
-    } else if (from_environment) {
-      made.token = Secret{*from_environment};
-    } else {
-      made.token = Secret{environment("QSTASH_TOKEN").value_or("")};
-    }
-    made.ca_file = ca_file;
-    made.json = json;
-    return made;
+    return make_connection(
+        {.url = url, .token = Secret{token}, .ca_file = ca_file, .dev = dev, .json = json});
   }
 };
 
@@ -127,7 +103,7 @@ void add_serve(CLI::App& app, Arguments& arguments) {
       command->add_option(config::flag_of(name), arguments.serve_texts[name], help)
           ->type_name(std::string(config::word_for(row.kind)));
     }
-    if (row.kind == config::Kind::secret) {
+    if (config::may_be_file(row.kind)) {
       const std::string file = name + "_file";
       command
           ->add_option(config::flag_of(file), arguments.serve_texts[file],
@@ -142,7 +118,8 @@ void add_serve(CLI::App& app, Arguments& arguments) {
       }
     }
     config::Surroundings around{.environment_names = config::environment_names(),
-                                .environment_known = {"HIKYAKU_URL", "HIKYAKU_NEW_MASTER_KEY"}};
+                                .environment_known = {"HIKYAKU_URL", "HIKYAKU_CLIENT_TOKEN",
+                                                      "HIKYAKU_NEW_MASTER_KEY"}};
     auto options = config::load(arguments.serve_flags, environment, around);
     if (!options) {
       tell("hikyaku: " + options.error().message);
@@ -421,9 +398,9 @@ void add_offline(CLI::App& app, Arguments& arguments) {
   arguments.remote.add_address_to(*save, "How to reach the running server [where it listens]");
   save->add_flag("--json", arguments.json, "Print JSON, for scripts");
   save->callback([&arguments] {
-    arguments.code = backup(arguments.data, arguments.directory,
-                            RemoteFlags::without_slash(arguments.remote.url),
-                            arguments.remote.ca_file, arguments.json);
+    arguments.code =
+        backup(arguments.data, arguments.directory, without_slash(arguments.remote.url),
+               arguments.remote.ca_file, arguments.json);
   });
   CLI::App* bring_back = app.add_subcommand("restore", "Make a data directory from a backup");
   bring_back->add_option("--from", arguments.directory, "Directory that `backup` made")->required();
@@ -458,6 +435,7 @@ int run(int argc, char** argv) {
   add_listen(app, arguments);
   add_outbox(app, arguments.code);
   add_offline(app, arguments);
+  add_convert(app, arguments.code);
   CLI::App* print_version = app.add_subcommand("version", "Print the version");
   print_version->add_flag("--json", arguments.json, "Print JSON, for scripts");
   print_version->callback([&arguments] {

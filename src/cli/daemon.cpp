@@ -97,6 +97,7 @@ Result<void> Daemon::start() {
   egress_ = *std::move(egress);
   if (auto done = at_disk(open_store()); !done) return done;
   if (auto done = at_disk(open_keys()); !done) return done;
+  if (auto done = at_disk(look_at_tenants()); !done) return done;
   if (options_.otlp_endpoint.empty()) {
     spans_ = observe::make_null_exporter();
   } else {
@@ -190,6 +191,12 @@ Result<void> Daemon::open_keys() {
   return {};
 }
 
+Result<void> Daemon::look_at_tenants() {
+  const auto tenants = stored_tenants(*store_);
+  if (!tenants) return std::unexpected(tenants.error());
+  return load_tenants(options_, *master_key_, *tenants, *tenants_);
+}
+
 void Daemon::make_service() {
   api::Options api;
   api.body_bytes_max = options_.body_bytes_max;
@@ -234,6 +241,7 @@ void Daemon::make_service() {
   api.settings_token = options_.dev || !options_.token.empty();
   api.settings_keys =
       options_.dev || !options_.current_signing_key.empty() || !options_.next_signing_key.empty();
+  api.settings_access_key = options_.aws_access_key_id;
   api.receipt_key = Secret(master_key_->token_digest("hikyaku/receipts"));
   api.sns_sealing_key = master_key_->derived_for(api::sns::sealing_place);
   api.admin_token = admin_token_;
@@ -350,7 +358,7 @@ Result<void> Daemon::start_engine() {
   if (!stored) return std::unexpected(stored.error());
   clock_.start_at_least(*stored);
   if (auto done = engine_->start(); !done) return done;
-  auto welcome = load_tenants(options_, *master_key_, *engine_, *tenants_);
+  auto welcome = settle_credentials(options_, *master_key_, *engine_, *tenants_);
   if (!welcome) return std::unexpected(welcome.error());
   welcome_ = std::move(*welcome);
   return {};

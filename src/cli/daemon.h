@@ -58,6 +58,7 @@ class Daemon {
   Result<void> at_disk(Result<void> done);
   Result<void> open_store();
   Result<void> open_keys();
+  Result<void> look_at_tenants();
   Result<void> listen();
   Result<void> start_engine();
   Result<void> start_delivery();

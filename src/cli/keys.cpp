@@ -69,7 +69,9 @@ int list_access_keys(const AdminArguments& arguments, const std::string& tenant)
     fmt::print("no access keys\n");
   }
   for (const json::value& key : keys) {
-    fmt::print("{}  {}\n", text_of(key, "access_key_id"), text_of(key, "created_at"));
+    const std::string made = text_of(key, "created_at");
+    fmt::print("{}  {}\n", text_of(key, "access_key_id"),
+               made.empty() ? "from configuration" : made);
   }
   return exit_ok;
 }

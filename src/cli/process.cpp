@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <string_view>
 
 #include "cli/exit_code.h"
 
@@ -58,8 +59,20 @@ std::optional<std::string> environment(const std::string& name) {
 std::string program_path() {
   std::error_code error;
   const auto full = std::filesystem::read_symlink("/proc/self/exe", error);
-  const auto near = std::filesystem::relative(full, error);
-  return error ? "hikyaku" : near.string();
+  return error || !std::filesystem::exists(full, error) ? "hikyaku" : shell_quoted(full.string());
+}
+
+std::string shell_quoted(const std::string& word) {
+  constexpr std::string_view plain =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./:=@%+,";
+  if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) {
+    return word;
+  }
+  std::string quoted = "'";
+  for (const char c : word) {
+    quoted += c == '\'' ? "'\\''" : std::string(1, c);
+  }
+  return quoted + "'";
 }
 
 std::uint64_t free_disk_bytes(const std::string& path) {

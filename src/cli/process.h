@@ -30,8 +30,11 @@ int refuse(const Error& error);
 /// A variable of the environment.
 std::optional<std::string> environment(const std::string& name);
 
-/// How this program was started, for lines to paste.
+/// Where this program is, as one word of a shell and from any directory: for lines to paste.
 std::string program_path();
+
+/// As one word of a shell.
+std::string shell_quoted(const std::string& word);
 
 /// Free bytes for us on the file system of `path`; UINT64_MAX when that cannot be told.
 std::uint64_t free_disk_bytes(const std::string& path);

@@ -14,7 +14,8 @@ struct Connection {
   std::string url{"http://127.0.0.1:8080"};
   Secret token{};
   std::string ca_file{};
-  bool json = false;  ///< the server's answer as it is, for scripts
+  bool json = false;      ///< the server's answer as it is, for scripts
+  std::string problem{};  ///< why nothing can be asked; "": it can
 };
 
 struct PublishArguments {

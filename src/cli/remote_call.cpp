@@ -12,7 +12,13 @@ namespace json = boost::json;
 std::optional<Answer> call(const Connection& connection, const std::string& method,
                            const std::string& path, std::vector<http::Field> fields,
                            std::string body, int& code) {
-  constexpr const char* how = "Give the tenant's token with --token or HIKYAKU_TOKEN (or --dev).";
+  constexpr const char* how =
+      "Give the tenant's token with HIKYAKU_CLIENT_TOKEN, client.conf or --token (or --dev).";
+  if (!connection.problem.empty()) {
+    tell(fmt::format("hikyaku: {}", connection.problem));
+    code = exit_usage;
+    return std::nullopt;
+  }
   if (connection.token.reveal().empty()) {
     tell(fmt::format("hikyaku: there is no token. {}", how));
     code = exit_usage;

@@ -1,6 +1,7 @@
 #include "config/check.h"
 
 #include <algorithm>
+#include <string_view>
 
 namespace hk::config {
 namespace {
@@ -19,9 +20,41 @@ bool is_loopback(const std::string& host) {
          host.find_first_not_of("0123456789.") == std::string::npos;
 }
 
+Result<void> check_access_key(const Options& options) {
+  constexpr std::size_t id_min = 16;
+  constexpr std::size_t secret_min = 32;
+  constexpr std::size_t both_max = 128;
+  const std::string& id = options.aws_access_key_id;
+  const std::size_t secret = options.aws_secret_access_key.reveal().size();
+  if (id.empty() && secret == 0) {
+    return {};
+  }
+  if (id.empty() || secret == 0) {
+    return wrong(std::string("aws_access_key_id and aws_secret_access_key belong together: ") +
+                 (id.empty() ? "aws_access_key_id" : "aws_secret_access_key") + " is missing");
+  }
+  constexpr std::string_view allowed =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_";
+  if (id.size() < id_min || id.size() > both_max ||
+      id.find_first_not_of(allowed) != std::string::npos) {
+    // Not shown: somebody may have mixed up the two.
+    return wrong(
+        "aws_access_key_id: the value is not the id of an access key; 16 to 128 letters, digits "
+        "and _ are expected");
+  }
+  if (secret < secret_min || secret > both_max) {
+    return wrong("aws_secret_access_key: the value has " + std::to_string(secret) +
+                 " characters; 32 to 128 are expected. `openssl rand -hex 20` makes a good one");
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<void> check_together(const Options& options) {
+  if (auto fits = check_access_key(options); !fits) {
+    return fits;
+  }
   if (options.tls_cert.empty() != options.tls_key.empty()) {
     return wrong(std::string("tls_cert and tls_key belong together: ") +
                  (options.tls_cert.empty() ? "tls_cert" : "tls_key") + " is missing");

@@ -31,8 +31,8 @@ bool is_known(std::string_view name) {
   if (!name.ends_with("_file")) {
     return false;
   }
-  const OptionRow* const secret = find_option(name.substr(0, name.size() - 5));
-  return secret != nullptr && secret->kind == Kind::secret;
+  const OptionRow* const held = find_option(name.substr(0, name.size() - 5));
+  return held != nullptr && may_be_file(held->kind);
 }
 
 std::unexpected<Error> unknown(const std::string& source, const std::string& name,
@@ -96,7 +96,7 @@ Layer from_environment(const GetEnv& getenv) {
   };
   for (const OptionRow& row : option_rows()) {
     look(std::string(row.name));
-    if (row.kind == Kind::secret) {
+    if (may_be_file(row.kind)) {
       look(std::string(row.name) + "_file");
     }
   }
@@ -146,7 +146,7 @@ class Loader {
   Result<Options> run() {
     for (std::size_t i = 0; i < option_rows().size(); ++i) {
       const OptionRow& row = option_rows()[i];
-      auto done = row.kind == Kind::secret ? put_secret(row, assigners[i]) : put(row, assigners[i]);
+      auto done = may_be_file(row.kind) ? put_with_file(row, assigners[i]) : put(row, assigners[i]);
       if (!done) {
         return std::unexpected(done.error());
       }
@@ -182,7 +182,7 @@ class Loader {
     return {};
   }
 
-  Result<void> put_secret(const OptionRow& row, Assign assign_to) {
+  Result<void> put_with_file(const OptionRow& row, Assign assign_to) {
     const std::string name(row.name);
     for (const Layer& layer : layers_) {
       const auto inline_value = layer.find(name);
@@ -193,7 +193,10 @@ class Loader {
                         file->second.source + "; leave one out");
       }
       if (inline_value != layer.end()) {
-        warn_about(name, inline_value->second);
+        if (row.kind == Kind::secret) {
+          warn_about(name, inline_value->second);
+        }
+        options_.given_by[name] = inline_value->second.source;
         return name_source(assign_to(options_, row, inline_value->second.text), name,
                            inline_value->second.source);
       }
@@ -203,7 +206,8 @@ class Loader {
           return fail(secret.error().kind,
                       name + "_file (from " + file->second.source + "): " + secret.error().message);
         }
-        if (others_can_read(file->second.text)) {
+        options_.given_by[name] = file->second.source;
+        if (row.kind == Kind::secret && others_can_read(file->second.text)) {
           options_.warnings.push_back(name + "_file: others can read " + file->second.text +
                                       "; chmod 600 would keep it secret");
         }

@@ -68,6 +68,7 @@ std::string_view word_for(Kind kind) {
     case Kind::choice: return "a choice";
     case Kind::address: return "an address";
     case Kind::secret: return "a secret";
+    case Kind::id: return "an id";
   }
   return "";
 }
@@ -90,7 +91,7 @@ std::string nearest_option(std::string_view name) {
   };
   for (const OptionRow& row : option_rows()) {
     consider(std::string(row.name));
-    if (row.kind == Kind::secret) {
+    if (may_be_file(row.kind)) {
       consider(std::string(row.name) + "_file");
     }
   }

@@ -18,6 +18,7 @@ enum class Kind : std::uint8_t {
   choice,   ///< one of a few words, or empty where that is the default
   address,  ///< host:port
   secret,   ///< never printed; may be given as a file with <name>_file
+  id,       ///< goes with a secret and is none; may be given as a file, too
 };
 
 struct OptionRow {
@@ -31,6 +32,9 @@ struct OptionRow {
 };
 
 const std::vector<OptionRow>& option_rows();
+
+/// May <name>_file name a file that holds it?
+inline bool may_be_file(Kind kind) { return kind == Kind::secret || kind == Kind::id; }
 
 /// nullptr: there is none of this name.
 const OptionRow* find_option(std::string_view name);

@@ -60,6 +60,8 @@ struct Options {
 #undef HK_OPTION
   /// What a person should know although the settings are usable. Holds no secret.
   std::vector<std::string> warnings{};
+  /// Where each secret that was given came from, such as HIKYAKU_TOKEN, by the option's name.
+  std::map<std::string, std::string> given_by{};
 };
 
 using Flags = std::map<std::string, std::string>;

@@ -25,6 +25,7 @@ std::string value_of(const OptionRow& row) {
     case Kind::choice: return "choice";
     case Kind::address: return "host:port";
     case Kind::secret: return "secret";
+    case Kind::id: return "id";
   }
   return "";
 }
@@ -69,6 +70,8 @@ std::string reference_markdown() {
       "- **secret**: never printed. `<name>_file` names a file that holds it (mode 0600); given by "
       "flag, it\n"
       "  can be seen in the list of processes, and a warning says so.\n"
+      "- **id**: goes with a secret and is none; `<name>_file` may name a file that holds it, "
+      "too.\n"
       "\n"
       "| Option | Flag | Environment | Value | Default | Allowed | Since | Meaning |\n"
       "|---|---|---|---|---|---|---|---|\n";

@@ -292,6 +292,9 @@ struct Tenant {
   std::string sealed_next_key{};
   Moment created_at{};
   std::vector<AccessKey> access_keys{};
+  /// Made by a server for development: its token and keys are known to nobody, and a server for
+  /// production refuses the directory until it has real ones.
+  bool development = false;
   friend bool operator==(const Tenant&, const Tenant&) = default;
 };
 

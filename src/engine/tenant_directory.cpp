@@ -28,6 +28,23 @@ std::string access_key_context(std::string_view tenant_name, std::string_view id
   return "tenant/" + std::string(tenant_name) + "/access-key/" + std::string(id);
 }
 
+namespace {
+
+std::unexpected<Error> same_credential(const std::string& what, const std::string& a,
+                                       const std::string& b) {
+  return fail(ErrorKind::conflict, "the tenants " + b + " and " + a + " have the same " + what);
+}
+
+}  // namespace
+
+Result<void> TenantDirectory::lend(const core::Tenant& tenant, Lent lent) {
+  {
+    const std::lock_guard lock(writing_);
+    lent_.emplace(tenant.id, std::move(lent));
+  }
+  return put(tenant);
+}
+
 Result<void> TenantDirectory::put(const core::Tenant& tenant) {
   auto entry = std::make_shared<Entry>();
   entry->id = tenant.id;
@@ -55,16 +72,32 @@ Result<void> TenantDirectory::put(const core::Tenant& tenant) {
   }
 
   const std::lock_guard lock(writing_);
+  if (lent_ && lent_->first == tenant.id) {
+    const Lent& lent = lent_->second;
+    if (lent.token) {
+      entry->token_digests.push_back(master_key_.token_digest(lent.token->reveal()));
+    }
+    entry->current_key = lent.current_key.value_or(entry->current_key);
+    entry->next_key = lent.next_key.value_or(entry->next_key);
+    access_keys.insert(access_keys.end(), lent.access_keys.begin(), lent.access_keys.end());
+  }
   auto table = std::make_shared<Table>(*std::atomic_load(&table_));
   table->by_id[tenant.id] = entry;
   std::erase_if(table->by_token, [&](const auto& row) { return row.second->id == tenant.id; });
-  for (const std::string& digest : tenant.token_digests) {
-    table->by_token[digest] = entry;
+  for (const std::string& digest : entry->token_digests) {
+    const auto& owner = table->by_token.try_emplace(digest, entry).first->second;
+    if (owner->id != tenant.id) {
+      return same_credential("token", tenant.name, owner->name);
+    }
   }
   std::erase_if(table->by_access_key,
                 [&](const auto& row) { return row.second.tenant->id == tenant.id; });
   for (auto& [id, secret] : access_keys) {
-    table->by_access_key[id] = Signer{entry, std::move(secret)};
+    Signer& signer = table->by_access_key[id];
+    if (signer.tenant != nullptr && signer.tenant->id != tenant.id) {
+      return same_credential("access key " + id, tenant.name, signer.tenant->name);
+    }
+    signer = Signer{entry, std::move(secret)};
   }
   std::atomic_store(&table_, std::shared_ptr<const Table>(std::move(table)));
   return {};
@@ -85,11 +118,6 @@ std::optional<TenantDirectory::Signer> TenantDirectory::find_access_key(std::str
   const auto table = std::atomic_load(&table_);
   if (const auto found = table->by_access_key.find(id); found != table->by_access_key.end()) {
     return found->second;
-  }
-  if (id == "test" && test_tenant_ != core::TenantId{}) {
-    if (const auto tenant = table->by_id.find(test_tenant_); tenant != table->by_id.end()) {
-      return Signer{tenant->second, Secret("test")};
-    }
   }
   return std::nullopt;
 }

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -42,21 +43,30 @@ class TenantDirectory {
     Secret secret{};
   };
 
+  /// What a tenant has for the life of this process only: from the settings, or of development.
+  struct Lent {
+    std::optional<Secret> token{};        ///< opens the tenant as the stored ones do
+    std::optional<Secret> current_key{};  ///< in place of the stored one
+    std::optional<Secret> next_key{};     ///< in place of the stored one
+    std::vector<std::pair<std::string, Secret>> access_keys{};  ///< sign as the stored ones do
+  };
+
   explicit TenantDirectory(const security::MasterKey& master_key);
   ~TenantDirectory();
   TenantDirectory(const TenantDirectory&) = delete;
   TenantDirectory& operator=(const TenantDirectory&) = delete;
 
-  /// corruption: its keys cannot be opened with this master key.
+  /// corruption: its keys cannot be opened with this master key. conflict: one of its tokens or
+  /// access keys is another tenant's.
   Result<void> put(const core::Tenant& tenant);
+  /// Puts the tenant, and whenever it is put again it has what it was lent; nothing of that is
+  /// stored. Of one tenant, before the first request.
+  Result<void> lend(const core::Tenant& tenant, Lent lent);
   /// The tenant whose token this is, or null; equal work for known and unknown tokens.
   [[nodiscard]] std::shared_ptr<const Entry> authenticate(std::string_view token) const;
   [[nodiscard]] std::shared_ptr<const Entry> find(core::TenantId id) const;
   /// nullopt: nobody has that key.
   [[nodiscard]] std::optional<Signer> find_access_key(std::string_view id) const;
-  /// Development: the access key "test" with the secret "test" is that tenant's. Before the first
-  /// request.
-  void let_test_sign_for(core::TenantId tenant) { test_tenant_ = tenant; }
   [[nodiscard]] std::vector<std::shared_ptr<const Entry>> all() const;
 
   /// The tenant with these keys, sealed so that put() opens them. REQUIRES: it has its name.
@@ -71,8 +81,8 @@ class TenantDirectory {
  private:
   struct Table;
   const security::MasterKey& master_key_;
-  core::TenantId test_tenant_{};  ///< 0: none
   std::mutex writing_;
+  std::optional<std::pair<core::TenantId, Lent>> lent_;  ///< guarded by writing_
   std::shared_ptr<const Table> table_;  ///< std::atomic_load / std::atomic_store only
 };
 

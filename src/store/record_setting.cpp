@@ -123,7 +123,7 @@ Result<core::FlowKey> decode_flow_key(core::TenantId tenant, std::string key,
 
 std::string encode_tenant(const core::Tenant& tenant) {
   const auto& [id, name, token_digests, sealed_current_key, sealed_next_key, created_at,
-               access_keys] = tenant;
+               access_keys, development] = tenant;
   static_cast<void>(id);  // the key says it
   records::Tenant record;
   record.set_name(name);
@@ -139,6 +139,7 @@ std::string encode_tenant(const core::Tenant& tenant) {
     out.set_sealed_secret(sealed_secret);
     out.set_created_at(to_ms(made_at));
   }
+  record.set_development(development);
   return serialize(record);
 }
 
@@ -152,7 +153,8 @@ Result<core::Tenant> decode_tenant(core::TenantId id, std::string_view value) {
                       .token_digests = take_texts(*record.mutable_token_digests()),
                       .sealed_current_key = std::move(*record.mutable_sealed_current_key()),
                       .sealed_next_key = std::move(*record.mutable_sealed_next_key()),
-                      .created_at = moment_from_ms(record.created_at())};
+                      .created_at = moment_from_ms(record.created_at()),
+                      .development = record.development()};
   for (records::AccessKey& one : *record.mutable_access_keys()) {
     tenant.access_keys.push_back({std::move(*one.mutable_id()),
                                   std::move(*one.mutable_sealed_secret()),

@@ -506,7 +506,7 @@ class Server:
 
     def cli(self, *arguments, env=None, timeout=120):
         """Runs another command of the binary against this server."""
-        fields = self.env | {"HIKYAKU_URL": f"http://127.0.0.1:{self.port}", "HIKYAKU_TOKEN": self.token} | (env or {})
+        fields = self.env | {"HIKYAKU_URL": f"http://127.0.0.1:{self.port}", "HIKYAKU_CLIENT_TOKEN": self.token} | (env or {})
         return run_binary(*arguments, env=fields, timeout=timeout)
 
 

@@ -125,15 +125,16 @@ class Words(unittest.TestCase):
                 self.assertEqual(done.stdout, "")
 
     def test_a_missing_token_is_said_so(self):
-        env = {name: value for name, value in os.environ.items() if name != "HIKYAKU_TOKEN"}
+        env = {name: value for name, value in os.environ.items() if not name.startswith(("HIKYAKU_", "QSTASH_"))}
+        env |= {"XDG_CONFIG_HOME": "/nowhere"}
         for arguments in (("dlq", "list"), ("publish", "http://127.0.0.1:9/x", "--body", "1"), ("tail", "--once")):
             with self.subTest(arguments):
                 done = run_binary(*arguments, env=env)
                 self.assertEqual(done.returncode, USAGE)
-                self.assertIn("--token or HIKYAKU_TOKEN", done.stderr)
+                self.assertIn("HIKYAKU_CLIENT_TOKEN, client.conf or --token", done.stderr)
 
     def test_a_server_that_is_not_there_is_said_so(self):
-        done = run_binary("dlq", "list", env=dict(os.environ, HIKYAKU_URL="http://127.0.0.1:1", HIKYAKU_TOKEN="x"))
+        done = run_binary("dlq", "list", env=dict(os.environ, HIKYAKU_URL="http://127.0.0.1:1", HIKYAKU_CLIENT_TOKEN="x"))
         self.assertEqual(done.returncode, UNAVAILABLE)
         self.assertIn("127.0.0.1:1", done.stderr)
 
@@ -218,13 +219,13 @@ class Client(Case):
             self.ok("queues", "delete", name)
 
     def test_a_wrong_token_is_said_so(self):
-        done = self.server.cli("dlq", "list", env={"HIKYAKU_TOKEN": "wrong"})
+        done = self.server.cli("dlq", "list", env={"HIKYAKU_CLIENT_TOKEN": "wrong"})
         self.assertEqual(done.returncode, FAILED)
         self.assertIn("token", done.stderr.lower())
 
     def test_tail_shows_what_happens(self):
         path, url = self.hook()
-        env = self.server.env | {"HIKYAKU_URL": f"http://127.0.0.1:{self.server.port}", "HIKYAKU_TOKEN": self.server.token}
+        env = self.server.env | {"HIKYAKU_URL": f"http://127.0.0.1:{self.server.port}", "HIKYAKU_CLIENT_TOKEN": self.server.token}
         out = open(os.path.join(self.server.home, "tail"), "w+")
         self.addCleanup(out.close)
         tail = subprocess.Popen([self.server.binary, "tail"], stdout=out, stderr=subprocess.STDOUT, env=env)

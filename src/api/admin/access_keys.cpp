@@ -19,6 +19,12 @@ http::Response no_such_tenant(const Call& call) {
   return jobs::problem(404, "no tenant with the id " + call.param);
 }
 
+/// Is this the access key that the settings give the tenant?
+bool from_settings(const Services& services, const core::Tenant& tenant, std::string_view id) {
+  const Options& options = services.options;
+  return !id.empty() && id == options.settings_access_key && tenant.name == options.settings_tenant;
+}
+
 /// A tenant that is being changed.
 struct Changing {
   TenantChange change;
@@ -56,7 +62,17 @@ void list_access_keys(const Services& services, Call& call) {
   json.field("tenant", tenant->name);
   json.key("access_keys");
   json.begin_array();
+  if (const std::string& id = services.options.settings_access_key;
+      from_settings(services, *tenant, id)) {
+    json.begin_object();
+    json.field("access_key_id", id);
+    json.field("source", "configuration");
+    json.end_object();
+  }
   for (const core::AccessKey& key : tenant->access_keys) {
+    if (from_settings(services, *tenant, key.id)) {
+      continue;
+    }
     json.begin_object();
     json.field("access_key_id", key.id);
     json.field("created_at", rfc3339(key.created_at));
@@ -114,6 +130,13 @@ void revoke_access_key(const Services& services, Call& call) {
     return;
   }
   std::string id(call.rest.substr(0, call.rest.find('?')));
+  if (from_settings(services, changing->tenant, id)) {
+    call.answer(jobs::problem(
+        409, "the access key " + id +
+                 " comes from the server's settings (aws_access_key_id) and cannot be revoked "
+                 "here: take it out there and start the server again"));
+    return;
+  }
   if (std::erase_if(changing->tenant.access_keys,
                     [&](const core::AccessKey& key) { return key.id == id; }) == 0) {
     call.answer(jobs::problem(

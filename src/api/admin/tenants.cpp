@@ -109,8 +109,8 @@ void rotate_token(const Services& services, Call& call) {
   if (services.options.settings_token && tenant->name == services.options.settings_tenant) {
     call.answer(jobs::problem(
         409,
-        "the token of this tenant comes from the server's settings (or --dev), and its next start "
-        "would bring it back: change it there"));
+        "the token of this tenant comes from the server's settings or --dev: change it there, or "
+        "start without it and rotate"));
     return;
   }
   Secret token = security::make_token("live");

@@ -31,8 +31,8 @@ void rotate_keys(const Services& services, Call& call) {
   if (services.options.settings_keys && call.tenant->name == services.options.settings_tenant) {
     call.answer(error_response(
         409,
-        "the signing keys of this tenant come from the server's settings (or --dev), and its next "
-        "start would bring them back: change them there, or start without them and rotate"));
+        "the signing keys of this tenant come from the server's settings or --dev: change them "
+        "there, or start without them and rotate"));
     return;
   }
   Result<TenantChange> change = TenantChange::begin();

@@ -1,7 +1,39 @@
+#include <set>
+#include <string_view>
+
 #include "base/assert.h"
 #include "core/machine.h"
 
 namespace hk::core {
+
+namespace {
+
+/// What the tenant shows may be nobody else's: whoever shows it must be one tenant.
+class Credentials {
+ public:
+  explicit Credentials(const Tenant& tenant)
+      : tokens_(tenant.token_digests.begin(), tenant.token_digests.end()) {
+    for (const AccessKey& key : tenant.access_keys) {
+      access_keys_.insert(key.id);
+    }
+  }
+  /// What they share, in a word; "": none.
+  [[nodiscard]] std::string_view shared_with(const Tenant& other) const {
+    for (const std::string& digest : other.token_digests) {
+      if (tokens_.contains(digest)) return "token";
+    }
+    for (const AccessKey& key : other.access_keys) {
+      if (access_keys_.contains(key.id)) return "access key";
+    }
+    return {};
+  }
+
+ private:
+  std::set<std::string_view> tokens_;
+  std::set<std::string_view> access_keys_;
+};
+
+}  // namespace
 
 Reply Machine::decide(const UpsertTenant& command) {
   if (command.tenant.name.empty()) {
@@ -18,6 +50,14 @@ Reply Machine::decide(const UpsertTenant& command) {
     tenant.created_at = batch_.now();
   } else if (!tenants_.contains(tenant.id)) {
     return fail(ErrorKind::not_found, "no such tenant");
+  }
+  const Credentials credentials(tenant);
+  for (const auto& [id, known] : tenants_) {
+    const std::string_view shared = id == tenant.id ? "" : credentials.shared_with(known);
+    if (!shared.empty()) {
+      return fail(ErrorKind::conflict,
+                  "this " + std::string(shared) + " belongs to the tenant " + known.name);
+    }
   }
   tenants_[tenant.id] = tenant;
   batch_.put(PutTenant{tenant});

@@ -115,3 +115,29 @@ describe("the key of the development mode", IN_TURN, () => {
     client.destroy();
   });
 });
+
+describe("an access key of the settings", IN_TURN, () => {
+  const credentials = { accessKeyId: "HKOFTHECOMPOSEFILE1", secretAccessKey: "secret-of-the-compose-file/0123456789+abc" };
+  const t = world({
+    dev: false,
+    flags: ["--aws-access-key-id", credentials.accessKeyId, "--aws-secret-access-key", credentials.secretAccessKey],
+  });
+
+  it("opens the server at its first start, for SQS and SNS", async () => {
+    for (const [Client, call] of [
+      [SQS, (client) => client.createQueue({ QueueName: unique() })],
+      [SNS, (client) => client.listTopics({})],
+    ]) {
+      const client = t.connect(Client, { credentials });
+      await call(client).finally(() => client.destroy());
+    }
+    const { stdout } = await t.server.command("keys", "list");
+    assert.equal(stdout, `${credentials.accessKeyId}  from configuration\n`);
+  });
+
+  it("is not revoked by a command", async () => {
+    const { code, stderr } = await t.server.command("keys", "revoke", credentials.accessKeyId);
+    assert.equal(code, 1);
+    assert.match(stderr, /aws_access_key_id/);
+  });
+});

@@ -47,6 +47,26 @@ TEST_F(AccessKeys, AreMadeListedWithoutTheirSecretsAndRevoked) {
   EXPECT_EQ(admin("DELETE", "/api/v1/tenants/2/access-keys/" + id).status, 404);
 }
 
+TEST_F(AccessKeys, TheOneOfTheSettingsIsListedAndNotRevoked) {
+  options.settings_tenant = "default";
+  options.settings_access_key = "HKOFTHESETTINGS01";
+  core::Tenant tenant = submitter.reader->tenant_list.front();
+  tenant.access_keys = {{"HKOFTHESETTINGS01", "sealed", now}, {"HK1", "sealed", now}};
+  submitter.reader->tenant_list.front() = tenant;
+
+  EXPECT_EQ(admin("GET", "/api/v1/tenants/1/access-keys").body,
+            R"({"tenant":"default","access_keys":[)"
+            R"({"access_key_id":"HKOFTHESETTINGS01","source":"configuration"},)"
+            R"({"access_key_id":"HK1","created_at":"2023-11-14T22:13:20.000Z"}]})");
+  EXPECT_EQ(admin("GET", "/api/v1/tenants/2/access-keys").body,
+            R"({"tenant":"other","access_keys":[]})");
+  const http::Response refused = admin("DELETE", "/api/v1/tenants/1/access-keys/HKOFTHESETTINGS01");
+  EXPECT_EQ(refused.status, 409);
+  EXPECT_NE(text(refused, "detail").find("aws_access_key_id"), std::string::npos);
+  EXPECT_TRUE(submitter.taken.empty());
+  EXPECT_EQ(admin("DELETE", "/api/v1/tenants/1/access-keys/HK1").status, 200);
+}
+
 TEST_F(AccessKeys, AreOfATenantThatIsThere) {
   for (const char* const id : {"9", "0", "x", "4294967297", "-1"}) {
     const std::string keys = "/api/v1/tenants/" + std::string(id) + "/access-keys";

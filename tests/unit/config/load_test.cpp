@@ -322,6 +322,65 @@ TEST_F(Load, TakesASecretFromAnySourceAndWarnsWhereOthersCanSeeIt) {
   }
 }
 
+TEST_F(Load, TakesAnAccessKeyFromAnySourceAndOnlyWhole) {
+  struct Row {
+    std::string_view name;
+    Flags flags;
+    Environment environment;
+    std::string_view wrong;  ///< "": nothing is
+  };
+  const std::string id(20, 'K');
+  const std::string secret(40, 's');
+  const std::string id_file = write("id", id + "\n", 0644);
+  const std::string secret_file = write("secret", secret + "\n", 0600);
+  const Row rows[] = {
+      {"variables",
+       {},
+       {{"HIKYAKU_AWS_ACCESS_KEY_ID", id}, {"HIKYAKU_AWS_SECRET_ACCESS_KEY", secret}},
+       ""},
+      {"files",
+       {{"--aws-access-key-id-file", id_file}},
+       {{"HIKYAKU_AWS_SECRET_ACCESS_KEY_FILE", secret_file}},
+       ""},
+      {"no secret", {{"aws_access_key_id", id}}, {}, "aws_secret_access_key is missing"},
+      {"no id", {}, {{"HIKYAKU_AWS_SECRET_ACCESS_KEY", secret}}, "aws_access_key_id is missing"},
+      {"short id",
+       {{"aws_access_key_id", "test"}},
+       {{"HIKYAKU_AWS_SECRET_ACCESS_KEY", secret}},
+       "16 to 128"},
+      {"mixed up",
+       {{"aws_access_key_id", secret + "/+"}},
+       {{"HIKYAKU_AWS_SECRET_ACCESS_KEY", secret}},
+       "16 to 128"},
+      {"short secret",
+       {{"aws_access_key_id", id}},
+       {{"HIKYAKU_AWS_SECRET_ACCESS_KEY", "ssss"}},
+       "has 4 characters"},
+  };
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.name);
+    const auto options = load_with(row.flags, row.environment);
+    ASSERT_EQ(options.has_value(), row.wrong.empty());
+    if (options) {
+      EXPECT_EQ(options->aws_access_key_id, id);
+      EXPECT_EQ(options->aws_secret_access_key.reveal(), secret);
+      EXPECT_TRUE(options->warnings.empty());
+    } else {
+      EXPECT_NE(options.error().message.find(row.wrong), std::string::npos)
+          << options.error().message;
+      EXPECT_EQ(options.error().message.find("ssss"), std::string::npos);
+    }
+  }
+}
+
+TEST_F(Load, SaysWhereASecretCameFrom) {
+  const std::string file = write("token", "s3cret", 0600);
+
+  EXPECT_EQ(load_with({}, {{"HIKYAKU_TOKEN", "x"}})->given_by.at("token"), "HIKYAKU_TOKEN");
+  EXPECT_EQ(load_with({{"token_file", file}})->given_by.at("token"), "--token-file");
+  EXPECT_FALSE(load_with({})->given_by.contains("token"));
+}
+
 TEST_F(Load, NeverShowsASecretInAnError) {
   const std::string empty = write("empty", " \n");
   const std::string two_lines = write("two", "s3cret\ns3cret\n");

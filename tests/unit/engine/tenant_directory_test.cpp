@@ -57,5 +57,37 @@ TEST_F(TenantDirectoryTest, KeysSealedForAnotherTenantDoNotOpen) {
   EXPECT_EQ(put.error().kind, ErrorKind::corruption);
 }
 
+TEST_F(TenantDirectoryTest, WhatIsLentStaysWhateverIsStoredLater) {
+  ASSERT_TRUE(directory_.put(tenant(2, "two", "token-2")));
+  TenantDirectory::Lent lent{.token = Secret{"lent"}, .current_key = Secret{"sig_lent"}};
+  lent.access_keys.emplace_back("test", Secret{"secret"});
+
+  ASSERT_TRUE(directory_.lend(tenant(1, "one", "old"), lent));
+  ASSERT_TRUE(directory_.put(tenant(1, "one", "new")));  // as a rotation does
+
+  EXPECT_EQ(directory_.authenticate("old"), nullptr);
+  for (const char* const token : {"new", "lent"}) {
+    ASSERT_NE(directory_.authenticate(token), nullptr) << token;
+    EXPECT_EQ(directory_.authenticate(token)->id, core::TenantId{1});
+  }
+  EXPECT_EQ(directory_.find(core::TenantId{1})->current_key.reveal(), "sig_lent");
+  EXPECT_EQ(directory_.find(core::TenantId{1})->next_key.reveal(), "sig_next");
+  ASSERT_TRUE(directory_.find_access_key("test"));
+  EXPECT_EQ(directory_.find_access_key("test")->tenant->id, core::TenantId{1});
+  EXPECT_EQ(directory_.find_access_key("test")->secret.reveal(), "secret");
+  EXPECT_EQ(directory_.find(core::TenantId{2})->current_key.reveal(), "sig_two");
+}
+
+TEST_F(TenantDirectoryTest, OneTokenOpensOneTenant) {
+  ASSERT_TRUE(directory_.put(tenant(1, "one", "same")));
+
+  const auto put = directory_.put(tenant(2, "two", "same"));
+
+  ASSERT_FALSE(put.has_value());
+  EXPECT_EQ(put.error().kind, ErrorKind::conflict);
+  EXPECT_EQ(put.error().message, "the tenants one and two have the same token");
+  EXPECT_EQ(directory_.authenticate("same")->id, core::TenantId{1});
+}
+
 }  // namespace
 }  // namespace hk::engine

@@ -58,6 +58,12 @@ constexpr std::string_view events_1 = "0a0c4d03ffffffffffffffffff0112030104081a0
 constexpr std::string_view expiry_1 = "0a024d4e120708051203642d3112050806120100";
 constexpr std::string_view counters_1 = "086410011828201e2814300a380540c8014807";
 constexpr std::string_view pepper_1 = "0a0401620063";
+constexpr std::string_view tenant_1 =
+    "0a0764656661756c7412086469676573742d3112086469676573742d321a087365616c65642d61220873"
+    "65616c65642d6228d209";
+constexpr std::string_view tenant_2 =  // has an access key and the mark of development
+    "0a0764656661756c7412086469676573742d3112086469676573742d321a087365616c65642d61220873"
+    "65616c65642d6228d20932120a03484b3112087365616c65642d6318ae2c3801";
 constexpr std::string_view meta_1 = "0801100818462080d095ffbc31";
 
 TEST(CodecGolden, WhatIsWrittenIsWhatWasAlwaysWritten) {
@@ -77,6 +83,8 @@ TEST(CodecGolden, WhatIsWrittenIsWhatWasAlwaysWritten) {
   EXPECT_EQ(to_hex(only_write(core::PutCounters{core::TenantId{5}, samples::counters()}).value),
             counters_1);
   EXPECT_EQ(to_hex(put_pepper(std::string("\1b\0c", 4)).value), pepper_1);
+  EXPECT_EQ(to_hex(only_write(core::PutTenant{samples::tenant()}).value), tenant_1);
+  EXPECT_EQ(to_hex(only_write(core::PutTenant{samples::tenant_of_development()}).value), tenant_2);
   EXPECT_EQ(to_hex(only_write(core::PutMeta{samples::meta()}).value), meta_1);
 }
 
@@ -96,6 +104,8 @@ TEST(CodecGolden, WhatWasWrittenIsReadAsItWasMeant) {
   const core::AppendEvents events = samples::events();
   EXPECT_EQ(decode_events(events.tenant, events.time, events.batch, from_hex(events_1))->events,
             events.events);
+  EXPECT_EQ(decode_tenant(core::TenantId{5}, from_hex(tenant_1)), samples::tenant());
+  EXPECT_EQ(decode_tenant(core::TenantId{5}, from_hex(tenant_2)), samples::tenant_of_development());
   EXPECT_EQ(decode_counters(from_hex(counters_1)), samples::counters());
   EXPECT_EQ(decode_meta(from_hex(meta_1)), samples::meta());
   EXPECT_EQ(decode_pepper(from_hex(pepper_1)), std::string("\1b\0c", 4));

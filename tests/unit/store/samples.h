@@ -113,6 +113,13 @@ inline core::Tenant tenant() {
           "sealed-a",        "sealed-b", moment_from_ms(1234)};
 }
 
+inline core::Tenant tenant_of_development() {
+  core::Tenant made = tenant();
+  made.access_keys = {{"HK1", "sealed-c", moment_from_ms(5678)}};
+  made.development = true;
+  return made;
+}
+
 inline core::Counters counters() { return {100, 1, 40, 30, 20, 10, 5, 200, 7}; }
 
 inline core::Meta meta() { return {1, 8, core::Seq{70}, moment_from_ms(1'700'000'000'000)}; }

@@ -30,5 +30,48 @@ TEST(UpsertTenant, ReplacesWhatIsThere) {
   EXPECT_EQ(rig.reader.tenant_records.size(), 1U);
 }
 
+TEST(UpsertTenant, OneTokenAndOneAccessKeyAreOneTenants) {
+  struct Row {
+    std::string_view name;
+    Tenant second;
+    bool stored;
+  };
+  const Row rows[] = {
+      {"its own", {.name = "two", .token_digests = {"c"}, .access_keys = {{"K2"}}}, true},
+      {"none", {.name = "two"}, true},
+      {"the other's token", {.name = "two", .token_digests = {"b"}}, false},
+      {"one of two", {.name = "two", .token_digests = {"c", "a"}}, false},
+      {"the other's access key", {.name = "two", .access_keys = {{"K2"}, {"K1"}}}, false},
+  };
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.name);
+    Rig rig;
+    Tenant first = rig.reader.tenant_records.at(tenant_one);
+    first.token_digests = {"a", "b"};
+    first.access_keys = {{"K1"}};
+    rig.run(UpsertTenant{first});
+    EXPECT_TRUE(rig.run(UpsertTenant{first}).replies.at(0).has_value());  // they stay its own
+
+    const Reply reply = rig.run(UpsertTenant{row.second}).replies.at(0);
+
+    ASSERT_EQ(reply.has_value(), row.stored);
+    if (!row.stored) {
+      EXPECT_EQ(reply.error().kind, ErrorKind::conflict);
+      EXPECT_EQ(rig.reader.tenant_records.size(), 1U);
+    }
+  }
+}
+
+TEST(UpsertTenant, ATokenIsNotTakenOverByAChange) {
+  Rig rig;
+  rig.run(UpsertTenant{{.name = "two", .token_digests = {"t"}}});
+  Tenant first = rig.reader.tenant_records.at(tenant_one);
+  first.token_digests = {"t"};
+
+  EXPECT_EQ(rig.run(UpsertTenant{first}).replies.at(0).error().kind, ErrorKind::conflict);
+
+  EXPECT_TRUE(rig.reader.tenant_records.at(tenant_one).token_digests.empty());
+}
+
 }  // namespace
 }  // namespace hk::core::testing
