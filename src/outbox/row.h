@@ -31,15 +31,14 @@ struct Claim {
 /// A claimed row.
 struct Row {
   Claim claim{};
-  std::string idempotency_key{};
-  std::string request_digest{};
-  std::string destination{};             ///< "" where the table has none: the relay's own
+  std::string idempotency_key{};         ///< "": it has none, and is never sent
+  std::string request_digest{};          ///< "" unknown
+  std::string destination{};             ///< "" where it names none: the relay's own
   std::vector<Header> headers{};         ///< to travel with it
   std::optional<std::string> payload{};  ///< nullopt: larger than the relay may read
   std::string order_key{};               ///< "" where the table has no order
   std::string traceparent{};             ///< "" unknown
-  Moment created_at{};
-  bool is_json = false;  ///< it says so, or names no content type
+  bool is_json = false;                  ///< it says so, or names no content type
   /// Whether it may be begun; the relay goes on to write it. Null: whenever its turn comes.
   std::shared_ptr<const Lease> lease{};
 };

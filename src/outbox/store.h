@@ -26,14 +26,15 @@ namespace hk::outbox {
 
 struct Claimed {
   Row row{};
-  /// The row is not to be sent: it ends as this says, by finish(). Its key has succeeded or is
-  /// taken by other content in the ledger, it is past its expiry, or its headers cannot be read.
+  /// The row is not to be sent: it ends as this says, by finish(). It has no key or no payload, its
+  /// key has succeeded or is taken by other content in the ledger, it is past its expiry, or its
+  /// headers cannot be read.
   std::optional<Outcome> settled{};
 };
 
 struct Finished {
   Claim claim{};
-  std::string idempotency_key{};
+  std::string idempotency_key{};  ///< "": it has none, and nothing of it is in the ledger
   std::string request_digest{};
   Outcome outcome{};
   bool again = false;  ///< it was said before, and no answer came: it may have been written
@@ -71,6 +72,7 @@ class Store {
   Store(Database& database, const Settings& settings, const Shape& shape);
 
   /// Up to `n` rows that are due, by creation. With strict order only the oldest of each order key.
+  /// A row that says neither when it was made nor when it is to run is due at once.
   DatabaseResult<std::vector<Claimed>> claim(std::size_t n);
 
   /// In the order given. After `unavailable` it is not known whether it was written; saying it
@@ -89,7 +91,8 @@ class Store {
   DatabaseResult<std::vector<Beat>> heartbeat(const std::vector<Claim>& claims);
 
   /// Takes over up to `limit` rows whose holder let the lease run out: each counts as an attempt
-  /// that failed (LEASE_EXPIRED) and is due at once, or aborted. Gives how many.
+  /// that failed (LEASE_EXPIRED) and is due at once, or aborted. Gives how many. A row that is
+  /// `sending` since nobody knows when begins a lease with this.
   DatabaseResult<std::size_t> expire_leases(std::size_t limit);
 
   /// Gives rows back that were not sent, without counting an attempt; but not those that somebody

@@ -122,7 +122,7 @@ std::vector<Statement> Store::finish_statements(const std::vector<Finished>& row
   for (const Finished& row : rows) {
     const Ending ending = ending_of(row, settings_);
     const std::string reason = clean_text(row.outcome.reason_code);
-    if (ending != Ending::failed) {
+    if (ending != Ending::failed && !row.idempotency_key.empty()) {
       const bool ok = ending == Ending::succeeded;
       failed_for_good = failed_for_good || !ok;
       ledger.add(row);

@@ -30,6 +30,8 @@ TEST_F(PlanTest, RowsThatAreGivenAreFoundByTheirKeysWhateverTheStatisticsSay) {
   };
   const std::vector<std::pair<std::string, std::vector<Parameter>>> statements = {
       {sql.claim, {std::int64_t{1000}, "x", std::int64_t{1000}, "-infinity", std::int64_t{0}}},
+      {sql.date_rows, {}},
+      {sql.date_leases, {}},
       {sql.lock, claims},
       {sql.write_ledger, with({"{a,b}", "{d,d}", "{t,f}", "{200,500}", "{1,1}", "{r,r}"})},
       {sql.write_outbox,
