@@ -116,10 +116,15 @@ BEGIN
     IF FOUND THEN
       RETURN hk_id;
     END IF;
-    SELECT o.{id}, o.{request_digest} INTO hk_id, hk_found FROM {outbox} o
-      WHERE o.{idempotency_key} = $1;
+    -- A row without a digest was inserted by hand: its content tells.
+    SELECT o.{id}, COALESCE(NULLIF(o.{request_digest}, ''),
+        'sha256:' || encode(sha256({row_bytes} || CASE
+          WHEN {?destination} IS NULL AND {row_headers} IS NULL THEN ''::bytea
+          ELSE convert_to(E'\n' || jsonb_build_array({?destination}, {row_headers})::text, 'UTF8')
+        END), 'hex'))
+      INTO hk_id, hk_found FROM {outbox} o WHERE o.{idempotency_key} = $1;
     IF FOUND THEN
-      IF COALESCE(hk_found, '') IN ('', hk_digest) THEN
+      IF hk_found = hk_digest THEN
         RETURN hk_id;
       END IF;
       RAISE EXCEPTION 'hikyaku: the idempotency key "%" has been used with other content (row %)', $1, hk_id
@@ -202,6 +207,10 @@ std::string enqueue_function_sql(const Table& table, const std::string& function
       {{"function", quoted_identifier(table.schema) + "." + quoted_identifier(function)},
        {"payload_type", std::string(payload_type)},
        {"payload_bytes", payload_type == "bytea" ? "$2" : "convert_to($2::text, 'UTF8')"},
+       {"row_bytes",
+        sql_text(table, payload_type == "bytea" ? "o.{payload}"
+                                                : "convert_to(o.{payload}::text, 'UTF8')")},
+       {"row_headers", sql_text(table, "NULLIF({?headers}::text, '')::jsonb")},
        {"refusals", refusals},
        {"channel", quoted_literal(table.channel())},
        {"columns", columns},
