@@ -209,6 +209,15 @@ int outbox_status(const outbox::Settings& settings, bool json) {
         out.field("other", status->other);
         out.field("leases_expired", status->leases_expired);
         if (counts.oldest_due) out.field("oldest_due_ms", counts.oldest_due->count());
+        if (status->postponed.rows > 0) {
+          out.key("postponed");
+          out.begin_object();
+          out.field("rows", status->postponed.rows);
+          out.field("last_error_code", status->postponed.reason_code);
+          out.field("last_error_msg", status->postponed.message);
+          out.field("ago_ms", status->postponed.ago.count());
+          out.end_object();
+        }
         out.key("holders");
         out.begin_array();
         for (const outbox::Holder& holder : status->holders) {
@@ -244,6 +253,11 @@ int outbox_status(const outbox::Settings& settings, bool json) {
     if (counts.oldest_due) {
       fmt::print("The row that is due longest has been waiting for {}.\n",
                  age_text(*counts.oldest_due));
+    }
+    if (const outbox::PostponedRows& waits = status->postponed; waits.rows > 0) {
+      fmt::print("{} {} for the broker, with no attempt counted; {} ago: {}: {}\n", waits.rows,
+                 waits.rows == 1 ? "row waits" : "rows wait", age_text(waits.ago),
+                 printable(waits.reason_code), printable(waits.message));
     }
     for (const outbox::Holder& holder : status->holders) {
       print_holder(holder);

@@ -148,7 +148,9 @@ DatabaseResult<StatusReport> Operator::status() {
   const std::string all_rows =
       sql_text(settings_.table, operator_sql::all_rows,
                {{"is_other", sql_text(settings_.table, operator_sql::is_other)}});
-  auto results = database_.run_together({{expired, {lease}}, {holders, {}}, {all_rows, {}}});
+  const std::string postponed = sql_text(settings_.table, operator_sql::postponed);
+  auto results =
+      database_.run_together({{expired, {lease}}, {holders, {}}, {all_rows, {}}, {postponed, {}}});
   if (!results) {
     return std::unexpected(std::move(results).error());
   }
@@ -157,6 +159,10 @@ DatabaseResult<StatusReport> Operator::status() {
   report.leases_expired = (*results)[0].number(0, 0);
   report.succeeded = (*results)[2].number(0, 0);
   report.other = (*results)[2].number(0, 1);
+  if (const Rows& waits = (*results)[3]; waits.size() != 0) {
+    report.postponed = {waits.number(0, 0), std::string(waits.text(0, 1)),
+                        std::string(waits.text(0, 2)), Millis{waits.number(0, 3)}};
+  }
   const Rows& rows = (*results)[1];
   for (std::size_t i = 0; i < rows.size(); ++i) {
     Holder holder{std::string(rows.text(i, 0)), rows.number(i, 1), {}};

@@ -22,12 +22,21 @@ struct Holder {
   std::optional<Millis> oldest_heartbeat{};  ///< nothing: the rows do not say
 };
 
+/// Rows that wait for their broker.
+struct PostponedRows {
+  std::int64_t rows = 0;
+  std::string reason_code{};  ///< what the last of them met
+  std::string message{};
+  Millis ago{};
+};
+
 struct StatusReport {
   Counts counts{};
   std::int64_t succeeded = 0;
   std::int64_t other = 0;  ///< with a status that is none of the five: no relay looks at them
   std::int64_t leases_expired = 0;  ///< of those `sending`
   std::vector<Holder> holders{};
+  PostponedRows postponed{};
 };
 
 struct Summary {

@@ -119,6 +119,13 @@ SELECT NULLIF(regexp_replace(o.{locked_by}, '#[0-9a-f]+$', ''), '') AS worker, c
        (extract(epoch FROM now() - min(COALESCE(o.{locked_at}, o.{updated_at}))) * 1000)::bigint
   FROM {outbox} o WHERE o.{status} = 'sending' GROUP BY 1 ORDER BY 1 LIMIT 1000)";
 
+/// Given back because their broker could not take them: how many, and what the last of them met.
+inline constexpr std::string_view postponed = R"(
+SELECT count(*) OVER (), o.{last_error_code}, COALESCE(o.{last_error_msg}, ''),
+       (extract(epoch FROM now() - o.{updated_at}) * 1000)::bigint
+  FROM {outbox} o WHERE o.{status} = 'pending' AND starts_with(o.{last_error_code}, 'BROKER_')
+ ORDER BY o.{updated_at} DESC NULLS LAST LIMIT 1)";
+
 /// Whose status is none of the five words, or NULL.
 inline constexpr std::string_view is_other = R"((o.{status} IS NULL
    OR o.{status}::text NOT IN ('pending', 'sending', 'succeeded', 'failed', 'aborted')))";

@@ -40,6 +40,15 @@ struct Finished {
   bool again = false;  ///< it was said before, and no answer came: it may have been written
 };
 
+/// A row that was not taken for no fault of its own, or not begun: it goes back, no attempt
+/// counted.
+struct Postponed {
+  Claim claim{};
+  std::optional<Millis> delay{};  ///< from now; nothing: it keeps its place
+  std::string reason_code{};      ///< "": what stands in the row stays
+  std::string message{};
+};
+
 /// What became of a row in the table.
 enum class Written : std::uint8_t {
   succeeded,  ///< also a failure whose key the ledger knows as succeeded
@@ -49,6 +58,7 @@ enum class Written : std::uint8_t {
   unwritten,  ///< the database does not take it (a constraint of the user's): the lease will expire
   later,      ///< still ours, and locked by somebody's transaction: to be said again. A success is
               ///< in the ledger, unless that is locked, too
+  postponed,  ///< given back by postpone()
 };
 
 /// What a heartbeat did to a lease.
@@ -99,8 +109,13 @@ class Store {
   /// has locked, whose leases run out. Gives how many.
   DatabaseResult<std::size_t> release(const std::vector<Claim>& claims);
 
-  /// The same for rows that this worker claimed without hearing of it: those that it holds and that
-  /// are not among `known`. REQUIRES: no other relay has its worker_name.
+  /// The same, with when and why. Says which were given back: not those that somebody has locked,
+  /// or that are not ours. What the database refuses is left to its lease, and counts as given
+  /// back.
+  DatabaseResult<std::vector<bool>> postpone(const std::vector<Postponed>& rows);
+
+  /// The same as release() for rows that this worker claimed without hearing of it: those that it
+  /// holds and that are not among `known`. REQUIRES: no other relay has its worker_name.
   DatabaseResult<std::size_t> release_unknown(const std::vector<Claim>& known);
 
   /// How long until a row is due; nothing when none waits. Zero does not promise that claim() finds

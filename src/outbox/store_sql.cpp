@@ -201,6 +201,20 @@ constexpr std::string_view release_text = R"({held}
 UPDATE {outbox} o SET {status} = 'pending', {locked_by} = NULL, {locked_at} = NULL, {updated_at} = now()
   FROM held WHERE o.{id} = ANY (ARRAY[held.id]))";
 
+// $4 delays in ms, negative: it keeps its place; $5 reasons, $6 messages.
+constexpr std::string_view postpone_text = R"({held}
+UPDATE {outbox} o
+   SET {status} = 'pending', {locked_by} = NULL, {locked_at} = NULL, {updated_at} = now(),
+       {next_run_at} = CASE WHEN w.delay_ms >= 0 THEN now() + w.delay_ms * interval '1 millisecond'
+                            ELSE o.{next_run_at} END,
+       {last_error_code} = CASE WHEN w.reason <> '' THEN w.reason ELSE o.{last_error_code} END,
+       {last_error_msg} = CASE WHEN w.reason <> '' THEN left(w.message, 512)
+                               ELSE o.{last_error_msg} END
+  FROM held JOIN unnest($4::bigint[], $5::text[], $6::text[])
+                 WITH ORDINALITY AS w(delay_ms, reason, message, n) ON w.n = held.n
+ WHERE o.{id} = ANY (ARRAY[held.id])
+RETURNING held.n)";
+
 // $1 what locked_by begins with, $2 ids and $3 locked_by of the claims that are known.
 constexpr std::string_view release_unknown_text = R"(
 WITH unknown AS MATERIALIZED (
@@ -312,6 +326,7 @@ StoreSql store_sql(const Table& table, const Shape& shape) {
   sql.date_leases = text(date_leases_text);
   sql.take_expired = text(take_expired_text);
   sql.release = text(release_text, of_claims);
+  sql.postpone = text(postpone_text, of_claims);
   sql.release_unknown = text(release_unknown_text);
   sql.next_due = text(next_due_text, {{"is_head", head}});
   sql.clean_up = text(clean_up_text);

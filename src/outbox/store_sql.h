@@ -23,6 +23,7 @@ struct StoreSql {
   std::string date_leases{};  ///< the same of leases
   std::string take_expired{};
   std::string release{};
+  std::string postpone{};
   std::string release_unknown{};
   std::string next_due{};
   std::string clean_up{};

@@ -77,8 +77,8 @@ CREATE TRIGGER watch_ledger AFTER INSERT OR UPDATE ON {ledger} FOR EACH ROW EXEC
 class Broker(Receiver):
     """An Answer with the action "gate" is given when open() was called for its path."""
 
-    def __init__(self):
-        super().__init__()
+    def __init__(self, port=0):
+        super().__init__(port)
         self.gates = collections.defaultdict(threading.Event)
 
     def open(self, path):

@@ -40,6 +40,7 @@ TEST_F(PlanTest, RowsThatAreGivenAreFoundByTheirKeysWhateverTheStatisticsSay) {
       {sql.heartbeat, claims},
       {sql.take_expired, {std::int64_t{1000}, "x", std::int64_t{1000}}},
       {sql.release, claims},
+      {sql.postpone, with({"{0,-1}", "{r,r}", "{m,m}"})},
       {sql.clean_up, {std::int64_t{1000}, std::int64_t{1000}}},
   };
   // As they are when nothing is sending, and after all was cleaned away.
