@@ -54,8 +54,12 @@ std::string code_of(std::string_view body) {
   return text.substr(text.find('#') + 1);  // all of it where there is no '#'
 }
 
+/// About who sends, how often and over which way, rather than about what is sent. A publish has no
+/// redirect of its own: whatever stands in front of the broker says it to everybody.
 bool is_about_us(int status) {
-  return status == 401 || status == 403 || status == 429 || status >= 500;
+  constexpr std::array about_us = {401, 403, 407, 408, 429};
+  return (status >= 300 && status <= 399) || status >= 500 ||
+         std::ranges::find(about_us, status) != about_us.end();
 }
 
 }  // namespace

@@ -23,10 +23,10 @@ TEST(SendBrokerFault, OfABrokerIsWhatAnyRowWouldMeet) {
          {AttemptResult::timeout, AttemptResult::network_error, AttemptResult::blocked}) {
       EXPECT_TRUE(fault(faults, result));
     }
-    for (const int status : {401, 403, 429, 500, 502, 503, 504, 507, 599}) {
+    for (const int status : {301, 308, 401, 403, 407, 408, 429, 500, 502, 503, 504, 507, 599}) {
       EXPECT_TRUE(fault(faults, AttemptResult::http_error, status)) << status;
     }
-    for (const int status : {301, 400, 404, 405, 409, 410, 412, 413, 415, 422, 489}) {
+    for (const int status : {400, 402, 404, 405, 409, 410, 412, 413, 415, 422, 489}) {
       EXPECT_FALSE(fault(faults, AttemptResult::http_error, status)) << status;
     }
     EXPECT_FALSE(fault(faults, AttemptResult::delivered, 200));
