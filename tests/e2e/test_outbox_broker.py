@@ -4,7 +4,7 @@ import collections
 import json
 import socket
 
-from harness import Answer, free_port, request, wait_for
+from harness import DEV_TOKEN, Answer, Server, free_port, request, wait_for
 from outbox import PATIENT, Broker, OutboxCase
 
 # Two failures would be the end of a row, and come quickly.
@@ -142,6 +142,30 @@ class Away(BrokerCase):
         self.assertEqual(relay.terminate(), 0)
         self.assertEqual(self.counts(), {"pending": 5})
         self.assertEqual(self.attempts(), {"0": 5})
+
+
+class RealServer(BrokerCase):
+    def test_a_server_that_is_killed_is_waited_for_and_takes_each_row_once(self):
+        server = Server()
+        self.addCleanup(server.close)
+        server.start()
+        relay = self.relay_to(server.port, OUTBOX_BROKER_TOKEN=DEV_TOKEN, OUTBOX_DESTINATION=self.hook)
+        for n in range(40):
+            self.enqueue(f"order-{n}")
+        wait_for(lambda: self.counts().get("succeeded"), "the first to be taken")
+        server.kill()
+        for n in range(40, 60):
+            self.enqueue(f"order-{n}")
+        relay.wait_event("outbox.broker_unavailable")
+        server.start()
+        self.wait_all({"succeeded": 60}, 120)
+        self.assertEqual(self.attempts(), {"1": 60})
+        wait_for(lambda: len(self.keys_received()) == 60, lambda: f"all to be delivered: {len(self.keys_received())}")
+        # A delivery that the kill cut off is made again; the message is the same.
+        messages = collections.defaultdict(set)
+        for got in self.received():
+            messages[got.headers["Idempotency-Key"]].add(got.message_id)
+        self.assertEqual({len(ids) for ids in messages.values()}, {1})
 
 
 class Poison(BrokerCase):
