@@ -238,15 +238,16 @@ void RelayLog::processed(const Finished& row, Written written, const ProcessSpan
   const Level level = level_of(written);
   const bool good = written == Written::succeeded;
   if (observe::log_enabled(level)) {
-    observe::log(level, "outbox.processed",
-                 {{"idempotency_key_hash", hash_of(row.idempotency_key)},
-                  {"outbox_id", row.claim.id},
-                  {"status", name_of(written)},
-                  {"attempts", row.claim.attempts + (counts_attempt(written) ? 1 : 0)},
-                  {"reason_code", row.outcome.reason_code},
-                  {"error", row.outcome.message},
-                  {"adapter", adapter_},
-                  {"latency_ms", std::chrono::duration<double, std::milli>(took).count()}});
+    observe::log(
+        level, "outbox.processed",
+        {{"idempotency_key_hash", row.idempotency_key.empty() ? "" : hash_of(row.idempotency_key)},
+         {"outbox_id", row.claim.id},
+         {"status", name_of(written)},
+         {"attempts", row.claim.attempts + (counts_attempt(written) ? 1 : 0)},
+         {"reason_code", row.outcome.reason_code},
+         {"error", row.outcome.message},
+         {"adapter", adapter_},
+         {"latency_ms", std::chrono::duration<double, std::milli>(took).count()}});
   }
   if (span.start_ms == 0) {
     return;

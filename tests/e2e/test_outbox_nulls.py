@@ -47,6 +47,7 @@ class Nulls(OutboxCase):
         self.assertEqual(sorted(event["reason_code"] for event in told),
                          ["BROKER_ERROR", "INVALID_KEY", "INVALID_KEY", "INVALID_KEY", "PAYLOAD_INVALID"])
         self.assertEqual({event["level"] for event in told}, {"error"})
+        self.assertEqual({event["idempotency_key_hash"] == "" for event in told if event["reason_code"] == "INVALID_KEY"}, {True})
         body = request(port, "GET", "/metrics", token=None).body.decode()
         self.assertIn('outbox_processed_total{outcome="aborted"} 5\n', body)
         self.assertIn('outbox_processed_total{outcome="succeeded"} 0\n', body)
