@@ -255,8 +255,8 @@ int outbox_status(const outbox::Settings& settings, bool json) {
                  age_text(*counts.oldest_due));
     }
     if (const outbox::PostponedRows& waits = status->postponed; waits.rows > 0) {
-      fmt::print("{} {} for the broker, with no attempt counted; {} ago: {}: {}\n", waits.rows,
-                 waits.rows == 1 ? "row waits" : "rows wait", age_text(waits.ago),
+      fmt::print("Not taken by the broker, with no attempt counted: {} {}; {} ago: {}: {}\n",
+                 waits.rows, waits.rows == 1 ? "row" : "rows", age_text(waits.ago),
                  printable(waits.reason_code), printable(waits.message));
     }
     for (const outbox::Holder& holder : status->holders) {
