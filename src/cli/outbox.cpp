@@ -25,7 +25,8 @@ http::Response answer(int status, std::string body) {
 
 /// /metrics for Prometheus, /health for whoever restarts processes.
 Result<std::unique_ptr<http::Server>> serve_metrics(const std::string& address,
-                                                    observe::Metrics& metrics) {
+                                                    observe::Metrics& metrics,
+                                                    const outbox::RelayMetrics& relay) {
   const auto where = config::parse_address(address);
   if (!where) {
     return fail(ErrorKind::invalid_argument,
@@ -36,16 +37,18 @@ Result<std::unique_ptr<http::Server>> serve_metrics(const std::string& address,
   options.port = where->port;
   options.limits.body_bytes_max = 1024;
   auto server = http::make_server(std::move(options));
-  auto started =
-      server->start([&metrics](http::Request&& request, http::Responder respond, http::IoThread&) {
-        if (request.target == "/metrics") {
-          respond(answer(200, metrics.render()));
-        } else if (request.target == "/health") {
-          respond(answer(200, "ok\n"));
-        } else {
-          respond(answer(404, "here are /metrics and /health\n"));
-        }
-      });
+  auto started = server->start([&](http::Request&& request, http::Responder respond,
+                                   http::IoThread&) {
+    if (request.target == "/metrics") {
+      respond(answer(200, metrics.render()));
+    } else if (request.target == "/health") {
+      // A restart would not bring the broker back.
+      respond(answer(
+          200, relay.brokers_away() == 0 ? "ok\n" : "ok\nthe broker is away: rows wait for it\n"));
+    } else {
+      respond(answer(404, "here are /metrics and /health\n"));
+    }
+  });
   if (!started) {
     return std::unexpected(started.error());
   }
@@ -89,7 +92,7 @@ int outbox_run(const outbox::Settings& settings, const OutboxProcess& process) {
   }
   std::unique_ptr<http::Server> server;
   if (!process.metrics_listen.empty()) {
-    auto made = serve_metrics(process.metrics_listen, metrics);
+    auto made = serve_metrics(process.metrics_listen, metrics, relay_metrics);
     if (!made) {
       return refuse(made.error());
     }

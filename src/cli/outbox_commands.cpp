@@ -50,6 +50,11 @@ std::string time_text(Moment moment) {
   return text;
 }
 
+/// "unknown" for a time that the row does not have.
+std::string time_text(const std::optional<Moment>& moment) {
+  return moment ? time_text(*moment) : "unknown";
+}
+
 std::string age_text(Millis age) {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(age).count();
   if (seconds < 120) return fmt::format("{} s", seconds);
@@ -65,8 +70,8 @@ void write(JsonWriter& out, const outbox::Summary& row) {
   out.field("attempts", row.attempts);
   out.field("destination", row.destination);
   out.field("order_key", row.order_key);
-  out.field("created_at", time_text(row.created_at));
-  out.field("updated_at", time_text(row.updated_at));
+  if (row.created_at) out.field("created_at", time_text(*row.created_at));
+  if (row.updated_at) out.field("updated_at", time_text(*row.updated_at));
   if (row.next_run_at) out.field("next_run_at", time_text(*row.next_run_at));
   out.field("locked_by", row.locked_by);
   if (row.locked_at) out.field("locked_at", time_text(*row.locked_at));
@@ -105,19 +110,28 @@ void print_line(std::string_view name, std::string_view value, std::size_t bytes
   }
 }
 
+std::string key_text(const outbox::Summary& row) {
+  return row.idempotency_key.empty() ? "(no key)" : row.idempotency_key;
+}
+
+std::string payload_text(const outbox::Detail& detail) {
+  if (!detail.payload_bytes) {
+    return "NULL";
+  }
+  return detail.payload ? *detail.payload
+                        : fmt::format("{} bytes (shown by --payload)", *detail.payload_bytes);
+}
+
 void print_detail(const outbox::Detail& detail) {
   const outbox::Summary& row = detail.row;
   print_line("id", std::to_string(row.id));
   print_line("status", row.status);
-  print_line("idempotency key", row.idempotency_key);
+  print_line("idempotency key", key_text(row));
   print_line("digest", detail.request_digest);
   print_line("destination", row.destination);
   print_line("order key", row.order_key);
   print_line("headers", detail.headers);
-  print_line("payload",
-             detail.payload ? *detail.payload
-                            : fmt::format("{} bytes (shown by --payload)", detail.payload_bytes),
-             std::string::npos);
+  print_line("payload", payload_text(detail), std::string::npos);
   print_line("attempts", std::to_string(row.attempts));
   print_line("last error",
              row.last_error_code + (row.last_error_msg.empty() ? "" : ": " + row.last_error_msg));
@@ -137,6 +151,21 @@ void print_detail(const outbox::Detail& detail) {
                  (detail.ledger->reason_code.empty() ? "" : ", " + detail.ledger->reason_code) +
                  ", " + time_text(detail.ledger->updated_at));
   print_line("answer", detail.ledger->response);
+}
+
+/// Relays put their name and the time into each row that they take.
+void print_holder(const outbox::Holder& holder) {
+  const std::string rows = fmt::format("{} {}", holder.rows, holder.rows == 1 ? "row" : "rows");
+  const std::string since =
+      holder.oldest_heartbeat
+          ? fmt::format("oldest heartbeat {} ago", age_text(*holder.oldest_heartbeat))
+          : "no heartbeat";
+  if (holder.worker.empty()) {
+    fmt::print("{} sending with no relay's name (locked_by is empty); {}.\n",
+               rows + (holder.rows == 1 ? " is" : " are"), since);
+    return;
+  }
+  fmt::print("{} holds {}; {}.\n", printable(holder.worker), rows, since);
 }
 
 }  // namespace
@@ -177,15 +206,32 @@ int outbox_status(const outbox::Settings& settings, bool json) {
         out.field("sending", counts.sending);
         out.field("succeeded", status->succeeded);
         out.field("aborted", counts.aborted);
+        out.field("other", status->other);
         out.field("leases_expired", status->leases_expired);
         if (counts.oldest_due) out.field("oldest_due_ms", counts.oldest_due->count());
+        if (status->postponed.rows > 0) {
+          out.key("postponed");
+          out.begin_object();
+          out.field("rows", status->postponed.rows);
+          out.field("last_error_code", status->postponed.reason_code);
+          out.field("last_error_msg", status->postponed.message);
+          out.field("ago_ms", status->postponed.ago.count());
+          out.end_object();
+        }
         out.key("holders");
         out.begin_array();
         for (const outbox::Holder& holder : status->holders) {
           out.begin_object();
-          out.field("worker", holder.worker);
+          if (holder.worker.empty()) {
+            out.key("worker");
+            out.null();
+          } else {
+            out.field("worker", holder.worker);
+          }
           out.field("rows", holder.rows);
-          out.field("oldest_heartbeat_ms", holder.oldest_heartbeat.count());
+          if (holder.oldest_heartbeat) {
+            out.field("oldest_heartbeat_ms", holder.oldest_heartbeat->count());
+          }
           out.end_object();
         }
         out.end_array();
@@ -198,13 +244,23 @@ int outbox_status(const outbox::Settings& settings, bool json) {
           std::pair{"aborted", counts.aborted}}) {
       fmt::print("{:<10} {}\n", name, count);
     }
+    if (status->other > 0) {
+      fmt::print(
+          "other: {} (a status that is none of these is never sent: hikyaku outbox list --status "
+          "other)\n",
+          status->other);
+    }
     if (counts.oldest_due) {
       fmt::print("The row that is due longest has been waiting for {}.\n",
                  age_text(*counts.oldest_due));
     }
+    if (const outbox::PostponedRows& waits = status->postponed; waits.rows > 0) {
+      fmt::print("Not taken by the broker, with no attempt counted: {} {}; {} ago: {}: {}\n",
+                 waits.rows, waits.rows == 1 ? "row" : "rows", age_text(waits.ago),
+                 printable(waits.reason_code), printable(waits.message));
+    }
     for (const outbox::Holder& holder : status->holders) {
-      fmt::print("{} holds {} {}; oldest heartbeat {} ago.\n", printable(holder.worker),
-                 holder.rows, holder.rows == 1 ? "row" : "rows", age_text(holder.oldest_heartbeat));
+      print_holder(holder);
     }
     if (status->leases_expired > 0) {
       fmt::print("{} leases have expired: a running relay takes them over.\n",
@@ -227,8 +283,8 @@ int outbox_list(const outbox::Settings& settings, const outbox::ListQuery& query
       if (json) {
         print_json([&row](JsonWriter& out) { write(out, row); });
       } else {
-        fmt::print("{:>10}  {:<9}  {:>2}  {}  {}{}\n", row.id, row.status, row.attempts,
-                   time_text(row.created_at), printable(row.idempotency_key),
+        fmt::print("{:>10}  {:<9}  {:>2}  {:<20}  {}{}\n", row.id, printable(row.status, 32),
+                   row.attempts, time_text(row.created_at), printable(key_text(row)),
                    row.last_error_code.empty() ? "" : "  " + printable(row.last_error_code));
       }
     }
@@ -269,7 +325,7 @@ int outbox_show(const outbox::Settings& settings, const std::string& row, bool p
       write(out, detail.row);
       out.field("request_digest", detail.request_digest);
       out.field("headers", detail.headers);
-      out.field("payload_bytes", detail.payload_bytes);
+      if (detail.payload_bytes) out.field("payload_bytes", *detail.payload_bytes);
       if (detail.payload) out.field("payload", *detail.payload);
       if (detail.ledger) {
         out.key("ledger");
@@ -278,7 +334,9 @@ int outbox_show(const outbox::Settings& settings, const std::string& row, bool p
         if (detail.ledger->http_status) out.field("http_status", *detail.ledger->http_status);
         out.field("reason_code", detail.ledger->reason_code);
         out.field("response", detail.ledger->response);
-        out.field("updated_at", time_text(detail.ledger->updated_at));
+        if (detail.ledger->updated_at) {
+          out.field("updated_at", time_text(*detail.ledger->updated_at));
+        }
         out.end_object();
       }
     });

@@ -164,8 +164,9 @@ void add_outbox(CLI::App& app, int& code) {
   });
 
   CLI::App* list = relay->add_subcommand("list", "List rows by id");
-  list->add_option("--status", given.list.status, "pending, sending, succeeded, failed or aborted")
-      ->check(CLI::IsMember({"pending", "sending", "succeeded", "failed", "aborted"}));
+  list->add_option("--status", given.list.status,
+                   "pending, sending, succeeded, failed, aborted, or other (none of these)")
+      ->check(CLI::IsMember({"pending", "sending", "succeeded", "failed", "aborted", "other"}));
   list->add_option("--after", given.list.after, "Continue after this id");
   list->add_option("--count", given.list.limit, "At most this many [100]")
       ->check(CLI::Range(1, 1000));

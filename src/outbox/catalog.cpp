@@ -4,12 +4,13 @@ namespace hk::outbox {
 namespace {
 
 DatabaseResult<Relation> read_relation(Database& database, const std::string& name,
-                                       const std::string& key) {
+                                       const std::string& key, const std::string& id) {
   auto results = database.run_together({
       {"SELECT relkind FROM pg_catalog.pg_class WHERE oid = pg_catalog.to_regclass($1::text)",
        {name}},
       {R"(SELECT a.attname, pg_catalog.format_type(a.atttypid, NULL),
-                 b.typtype = 'e' OR b.oid IN ('text'::regtype, 'character varying'::regtype)
+                 b.typtype = 'e' OR b.oid IN ('text'::regtype, 'character varying'::regtype),
+                 a.attnotnull OR t.typnotnull
           FROM pg_catalog.pg_attribute a
                JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
                JOIN pg_catalog.pg_type b
@@ -18,13 +19,13 @@ DatabaseResult<Relation> read_relation(Database& database, const std::string& na
             AND NOT a.attisdropped)",
        {name}},
       {R"(SELECT c.relname, i.indisvalid,
-                 i.indisunique AND i.indisvalid AND i.indpred IS NULL AND i.indexprs IS NULL
-                 AND i.indnkeyatts = 1
-                 AND EXISTS (SELECT 1 FROM pg_catalog.pg_attribute a WHERE a.attrelid = i.indrelid
-                             AND a.attnum = i.indkey[0] AND a.attname = $2::text)
+                 CASE WHEN i.indisunique AND i.indisvalid AND i.indpred IS NULL
+                           AND i.indexprs IS NULL AND i.indnkeyatts = 1
+                      THEN (SELECT a.attname FROM pg_catalog.pg_attribute a
+                             WHERE a.attrelid = i.indrelid AND a.attnum = i.indkey[0]) END
           FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
           WHERE i.indrelid = pg_catalog.to_regclass($1::text))",
-       {name, key}},
+       {name}},
   });
   if (!results) {
     return std::unexpected(std::move(results).error());
@@ -39,11 +40,16 @@ DatabaseResult<Relation> read_relation(Database& database, const std::string& na
     if (columns.flag(i, 2)) {
       relation.words.emplace(columns.text(i, 0));
     }
+    if (columns.flag(i, 3)) {
+      relation.required.emplace(columns.text(i, 0));
+    }
   }
   const Rows& indexes = (*results)[2];
   for (std::size_t i = 0; i < indexes.size(); ++i) {
     relation.indexes.emplace(indexes.text(i, 0), indexes.flag(i, 1));
-    relation.key_is_unique = relation.key_is_unique || indexes.flag(i, 2);
+    const std::string_view unique = indexes.text(i, 2);  // the one column
+    relation.key_is_unique = relation.key_is_unique || unique == key;
+    relation.id_is_unique = relation.id_is_unique || (!id.empty() && unique == id);
   }
   return relation;
 }
@@ -79,11 +85,13 @@ DatabaseResult<void> read_version(Database& database, const Table& table, Catalo
 }  // namespace
 
 DatabaseResult<Catalog> read_catalog(Database& database, const Table& table) {
-  auto outbox = read_relation(database, table.outbox_name(), table.outbox_columns.idempotency_key);
+  auto outbox = read_relation(database, table.outbox_name(), table.outbox_columns.idempotency_key,
+                              table.outbox_columns.id);
   if (!outbox) {
     return std::unexpected(std::move(outbox).error());
   }
-  auto ledger = read_relation(database, table.ledger_name(), table.ledger_columns.idempotency_key);
+  auto ledger =
+      read_relation(database, table.ledger_name(), table.ledger_columns.idempotency_key, "");
   if (!ledger) {
     return std::unexpected(std::move(ledger).error());
   }

@@ -17,7 +17,9 @@ struct Relation {
   std::map<std::string, std::string> types{};  ///< by column: jsonb, text, bigint …
   std::set<std::string> words{};               ///< columns that are text, varchar or an enum
   std::map<std::string, bool> indexes{};       ///< by name: whether it is valid
+  std::set<std::string> required{};            ///< columns that are NOT NULL
   bool key_is_unique = false;  ///< a valid unique index on exactly the idempotency key
+  bool id_is_unique = false;   ///< the same on the id; of the outbox
 };
 
 struct Catalog {

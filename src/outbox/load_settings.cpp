@@ -255,6 +255,11 @@ const std::array entries = {
            "Adapter http: the only hosts that are sent to, such as `hooks.example.com, "
            "*.example.org`; all without it."},
           HK_TEXT(allowed_hosts)},
+    Entry{
+        {"OUTBOX_WAIT_FOR_UNREACHABLE_HOSTS", "flag", "false",
+         "Adapter http: rows to a host that cannot be reached wait until it can, and no attempt is "
+         "counted. Off: it is a failure of each row, as every other."},
+        HK_FLAG(wait_for_hosts)},
     Entry{{"OUTBOX_EGRESS_CA_FILE", "text", "", "Further root certificates (PEM) to trust."},
           HK_TEXT(egress_ca_file)},
     Entry{{"OUTBOX_RETENTION_FINISHED_SEC", "seconds", "604800",

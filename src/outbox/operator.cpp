@@ -1,6 +1,7 @@
 #include "outbox/operator.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "outbox/operator_sql.h"
@@ -54,8 +55,8 @@ Summary summary_of(const Rows& rows, std::size_t i) {
   one.attempts = static_cast<std::int32_t>(rows.number(i, attempts));
   one.destination = rows.text(i, destination);
   one.order_key = rows.text(i, order_key);
-  one.created_at = moment_from_ms(rows.number(i, created));
-  one.updated_at = moment_from_ms(rows.number(i, updated));
+  one.created_at = moment(rows, i, created);
+  one.updated_at = moment(rows, i, updated);
   one.next_run_at = moment(rows, i, next_run);
   one.locked_by = rows.text(i, locked_by);
   one.locked_at = moment(rows, i, locked);
@@ -69,8 +70,10 @@ Detail detail_of(const Rows& rows, bool with_payload) {
   detail.row = summary_of(rows, 0);
   detail.request_digest = rows.text(0, digest);
   detail.headers = rows.text(0, headers);
-  detail.payload_bytes = rows.number(0, payload_bytes);
-  if (with_payload) {
+  if (!rows.is_null(0, payload_bytes)) {
+    detail.payload_bytes = rows.number(0, payload_bytes);
+  }
+  if (with_payload && detail.payload_bytes) {
     detail.payload = std::string(rows.text(0, payload));
   }
   if (rows.flag(0, has_ledger)) {
@@ -82,7 +85,7 @@ Detail detail_of(const Rows& rows, bool with_payload) {
     }
     entry.reason_code = rows.text(0, ledger_reason);
     entry.response = rows.text(0, ledger_response);
-    entry.updated_at = moment_from_ms(rows.number(0, ledger_updated));
+    entry.updated_at = moment(rows, 0, ledger_updated);
     detail.ledger = std::move(entry);
   }
   return detail;
@@ -142,8 +145,12 @@ DatabaseResult<StatusReport> Operator::status() {
   const auto lease = static_cast<std::int64_t>(settings_.lock_lease.count());
   const std::string expired = sql_text(settings_.table, operator_sql::expired);
   const std::string holders = sql_text(settings_.table, operator_sql::holders);
-  const std::string succeeded = sql_text(settings_.table, operator_sql::succeeded);
-  auto results = database_.run_together({{expired, {lease}}, {holders, {}}, {succeeded, {}}});
+  const std::string all_rows =
+      sql_text(settings_.table, operator_sql::all_rows,
+               {{"is_other", sql_text(settings_.table, operator_sql::is_other)}});
+  const std::string postponed = sql_text(settings_.table, operator_sql::postponed);
+  auto results =
+      database_.run_together({{expired, {lease}}, {holders, {}}, {all_rows, {}}, {postponed, {}}});
   if (!results) {
     return std::unexpected(std::move(results).error());
   }
@@ -151,24 +158,37 @@ DatabaseResult<StatusReport> Operator::status() {
   report.counts = *counts;
   report.leases_expired = (*results)[0].number(0, 0);
   report.succeeded = (*results)[2].number(0, 0);
+  report.other = (*results)[2].number(0, 1);
+  if (const Rows& waits = (*results)[3]; waits.size() != 0) {
+    report.postponed = {waits.number(0, 0), std::string(waits.text(0, 1)),
+                        std::string(waits.text(0, 2)), Millis{waits.number(0, 3)}};
+  }
   const Rows& rows = (*results)[1];
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    report.holders.push_back(
-        {std::string(rows.text(i, 0)), rows.number(i, 1), Millis{rows.number(i, 2)}});
+    Holder holder{std::string(rows.text(i, 0)), rows.number(i, 1), {}};
+    if (!rows.is_null(i, 2)) {
+      holder.oldest_heartbeat = Millis{rows.number(i, 2)};
+    }
+    report.holders.push_back(std::move(holder));
   }
   return report;
 }
 
 DatabaseResult<std::vector<Summary>> Operator::list(const ListQuery& query) {
-  constexpr std::string_view known[] = {"", "pending", "sending", "succeeded", "failed", "aborted"};
+  constexpr std::string_view known[] = {"",       "pending", "sending", "succeeded",
+                                        "failed", "aborted", "other"};
   if (std::find(std::begin(known), std::end(known), query.status) == std::end(known)) {
-    return std::unexpected(refuse("the status \"" + query.status +
-                                  "\" is none of pending, sending, succeeded, failed, aborted"));
+    return std::unexpected(
+        refuse("the status \"" + query.status +
+               "\" is none of pending, sending, succeeded, failed, aborted, other"));
   }
   // As a literal, so that the partial indexes can serve it.
-  const std::string only = query.status.empty() ? ""
-                                                : sql_text(settings_.table, "AND o.{status} = ") +
-                                                      quoted_literal(query.status);
+  const Table& table = settings_.table;
+  const std::string only =
+      query.status.empty() ? ""
+      : query.status == "other"
+          ? "AND " + sql_text(table, operator_sql::is_other)
+          : sql_text(table, "AND o.{status} = ") + quoted_literal(query.status);
   auto rows = database_.run(
       sql_text(
           settings_.table, operator_sql::list,
@@ -239,7 +259,7 @@ DatabaseResult<Changed> Operator::change_all(const std::string& sql,
   }
   const std::string before(started->text(0, 0));
   Changed changed;
-  std::int64_t after = 0;
+  std::int64_t after = std::numeric_limits<std::int64_t>::min();
   while (true) {
     auto results = run_again(database_, {{sql, {after, page_rows, before, reason_code}}, wake()});
     if (!results) {
@@ -297,7 +317,7 @@ DatabaseResult<Changed> Operator::abort(const Selection& selection, const std::s
   const std::string not_held = sql_text(table, operator_sql::not_held);
   const std::string agrees =
       sql_text(table, operator_sql::agrees,
-               {{"same_digest", same_digest(table, sql_text(table, "o.{request_digest}"))}});
+               {{"is_same", is_same(table, sql_text(table, "o.{request_digest}"))}});
   const std::string write_ledger = sql_text(
       table, operator_sql::abort_ledger,
       {{"not_held", not_held},
@@ -306,7 +326,7 @@ DatabaseResult<Changed> Operator::abort(const Selection& selection, const std::s
        {"reason_value", has_reason ? "$5::text, " : ""},
        {"reason_set",
         has_reason ? sql_text(table, "{l.reason_code} = excluded.{l.reason_code},") : ""},
-       {"same_excluded", same_digest(table, sql_text(table, "excluded.{l.request_digest}"))}});
+       {"may_be_same", may_be_same(table, sql_text(table, "excluded.{l.request_digest}"))}});
   const std::string write_outbox =
       sql_text(table, operator_sql::abort_outbox,
                {{"not_held", not_held}, {"agrees", agrees}, {"status_type", shape_.status_type}});

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,27 +17,37 @@
 namespace hk::outbox {
 
 struct Holder {
-  std::string worker{};  ///< locked_by without the number of the claim
+  std::string worker{};  ///< locked_by without the number of the claim; "": it is NULL or empty
   std::int64_t rows = 0;
-  Millis oldest_heartbeat{};
+  std::optional<Millis> oldest_heartbeat{};  ///< nothing: the rows do not say
+};
+
+/// Rows that wait for their broker.
+struct PostponedRows {
+  std::int64_t rows = 0;
+  std::string reason_code{};  ///< what the last of them met
+  std::string message{};
+  Millis ago{};
 };
 
 struct StatusReport {
   Counts counts{};
   std::int64_t succeeded = 0;
+  std::int64_t other = 0;  ///< with a status that is none of the five: no relay looks at them
   std::int64_t leases_expired = 0;  ///< of those `sending`
   std::vector<Holder> holders{};
+  PostponedRows postponed{};
 };
 
 struct Summary {
   std::int64_t id = 0;
-  std::string idempotency_key{};
-  std::string status{};
+  std::string idempotency_key{};  ///< "": NULL or empty
+  std::string status{};           ///< "NULL": it has none
   std::int32_t attempts = 0;
   std::string destination{};
   std::string order_key{};
-  Moment created_at{};
-  Moment updated_at{};
+  std::optional<Moment> created_at{};  ///< nothing: NULL or infinite, as all of them
+  std::optional<Moment> updated_at{};
   std::optional<Moment> next_run_at{};
   std::string locked_by{};
   std::optional<Moment> locked_at{};
@@ -50,22 +61,22 @@ struct LedgerEntry {
   std::optional<int> http_status{};
   std::string reason_code{};
   std::string response{};
-  Moment updated_at{};
+  std::optional<Moment> updated_at{};
 };
 
 struct Detail {
   Summary row{};
   std::string request_digest{};
   std::string headers{};
-  std::int64_t payload_bytes = 0;
-  std::optional<std::string> payload{};  ///< only when asked for; bytea as hex
+  std::optional<std::int64_t> payload_bytes{};  ///< nothing: it is NULL
+  std::optional<std::string> payload{};         ///< only when asked for; bytea as hex
   std::optional<LedgerEntry> ledger{};
 };
 
 struct ListQuery {
-  std::string status{};     ///< "": any
-  std::int64_t after = 0;   ///< the last id of the page before
-  std::size_t limit = 100;  ///< at most 1000
+  std::string status{};  ///< "": any; "other": one that is none of the five
+  std::int64_t after = std::numeric_limits<std::int64_t>::min();  ///< last id of the page before
+  std::size_t limit = 100;                                        ///< at most 1000
 };
 
 /// Rows by id, or all that fit.

@@ -15,9 +15,11 @@
 
 #include "observe/trace.h"
 #include "outbox/housekeeping.h"
+#include "outbox/relay_broker.h"
 #include "outbox/relay_database.h"
 #include "outbox/relay_leases.h"
 #include "outbox/relay_log.h"
+#include "outbox/relay_outcomes.h"
 #include "outbox/relay_source.h"
 #include "outbox/rows_at_once.h"
 #include "outbox/send/make_sender.h"
@@ -31,8 +33,6 @@ using Clock = std::chrono::steady_clock;
 using Phase = RelayMetrics::Phase;
 
 constexpr Millis tell_every{1'000};
-constexpr Millis locked_again{2'000};
-constexpr std::size_t written_together = 512;
 constexpr std::size_t locked_most = 10'000;  ///< somebody locks all that we claim: enough of it
 
 class RunningRelay final : public Relay {
@@ -48,7 +48,9 @@ class RunningRelay final : public Relay {
         database_(settings_),
         leases_(settings_, metrics_, log_),
         housekeeping_(settings_, metrics_, log_),
-        claim_size_(settings_.batch) {}
+        claim_size_(settings_.batch),
+        outcomes_(sending_, metrics_, log_),
+        broker_(settings_, *sender_, metrics_, log_) {}
 
   ~RunningRelay() override {
     stop(Millis{0});
@@ -84,15 +86,16 @@ class RunningRelay final : public Relay {
   bool end_writing();
   bool write_outcomes();
   bool write_locked(Clock::time_point now);
+  bool give_rows_back(Clock::time_point now);
   bool keep_leases(Clock::time_point now);
   bool take_over(Clock::time_point now);
   bool look(Clock::time_point now);
 
   [[nodiscard]] bool room() const;
+  [[nodiscard]] Clock::time_point next_claim() const;
   bool claim_once(std::size_t count, std::size_t& claimed);
   bool nothing_more(std::size_t claimed, Clock::time_point now);
-  void settle(const Finished& row, Written written);
-  void note(const Finished& row, const Sending& sending, Written written);
+  void heed_outcomes();
   void attend_source(Clock::time_point now, bool readable);
   void tell_source(Clock::time_point now);
   void lose_source(Clock::time_point now);
@@ -113,11 +116,9 @@ class RunningRelay final : public Relay {
   RelayLeases leases_;
   Housekeeping housekeeping_;
   RowsAtOnce claim_size_;
-  SendingRows sending_;  ///< claimed and not yet written: also those in finished_ and locked_
-  std::vector<Finished> finished_;
-  std::vector<Finished> writing_;  ///< the first of finished_, whose writing has begun
-  std::vector<Finished> locked_;   ///< whose rows somebody's transaction has locked
-  Clock::time_point writing_since_{};
+  SendingRows sending_;  ///< claimed and not yet written or given back
+  RelayOutcomes outcomes_;
+  RelayBroker broker_;
   /// A row that we hold may be to be claimed again (a crash of PostgreSQL took the claim away, a
   /// lease ran out). Outcomes are then written before the next claim, which finds them in the
   /// ledger and does not send again. Until none of those rows is held.
@@ -127,7 +128,6 @@ class RunningRelay final : public Relay {
   std::optional<Clock::time_point> stop_at_;
   Clock::time_point next_look_{};
   Clock::time_point next_tell_{};
-  Clock::time_point next_locked_{};
 };
 
 void RunningRelay::run() {
@@ -141,7 +141,8 @@ void RunningRelay::run() {
     careful_ = careful_ && !sending_.empty();
     // Leases first: to touch rows that are being written would be to wait for them.
     if (connect(now) && keep_leases(now) && take_over(now) && write_locked(now) &&
-        (careful_ ? write_outcomes() : begin_writing()) && look(now) && end_writing()) {
+        give_rows_back(now) && (careful_ ? write_outcomes() : begin_writing()) && look(now) &&
+        end_writing()) {
       took(housekeeping_.run(database_.claims(), now, stop_at_.has_value()), "keeping house");
       metrics_.retained_wal(source_->retained_wal());
     }
@@ -161,9 +162,16 @@ bool RunningRelay::drained(Clock::time_point now) {
 
 void RunningRelay::take_sent() {
   std::size_t not_begun = 0;
+  const Clock::time_point now = Clock::now();
   for (Sent& sent : sender_->take_finished()) {
     const auto found = sending_.find(name_of(sent.claim));
     if (found == sending_.end()) {
+      continue;
+    }
+    if (sent.begun) {
+      metrics_.took(Phase::send, sent.outcome.took);
+    }
+    if (broker_.takes_back(sent, found->second, now)) {
       continue;
     }
     if (!sent.begun) {  // left to whoever has it now, or to its lease: there is nothing to write
@@ -171,9 +179,8 @@ void RunningRelay::take_sent() {
       ++not_begun;
       continue;
     }
-    metrics_.took(Phase::send, sent.outcome.took);
-    finished_.push_back({std::move(sent.claim), found->second.idempotency_key,
-                         found->second.request_digest, std::move(sent.outcome)});
+    outcomes_.add({std::move(sent.claim), found->second.idempotency_key,
+                   found->second.request_digest, std::move(sent.outcome)});
   }
   log_.not_begun(not_begun);
 }
@@ -212,90 +219,51 @@ bool RunningRelay::cope(const DatabaseError& error, std::string_view doing) {
   metrics_.connected(false);
   database_.lose();
   careful_ = true;
-  for (std::size_t i = 0; i < writing_.size(); ++i) {
-    finished_[i].again = true;
-  }
-  writing_.clear();
+  outcomes_.lost();
   return false;
 }
 
 bool RunningRelay::begin_writing() {
-  if (finished_.empty()) {
-    return true;
-  }
-  const auto count = static_cast<std::ptrdiff_t>(std::min(finished_.size(), written_together));
-  writing_.assign(finished_.begin(), finished_.begin() + count);
-  writing_since_ = Clock::now();
-  return took(database_.outcomes().begin_finish(writing_), "writing outcomes");
+  return took(outcomes_.begin(database_.outcomes()), "writing outcomes");
 }
 
 bool RunningRelay::end_writing() {
-  if (writing_.empty()) {
-    return true;
-  }
-  const auto written = database_.outcomes().end_finish(writing_);
-  if (!took(written, "writing outcomes")) {
-    return false;
-  }
-  metrics_.took(Phase::commit, Clock::now() - writing_since_);
-  for (std::size_t i = 0; i < writing_.size(); ++i) {
-    settle(writing_[i], (*written)[i]);
-  }
-  log_.rows_locked(locked_.size());
-  finished_.erase(finished_.begin(),
-                  finished_.begin() + static_cast<std::ptrdiff_t>(writing_.size()));
-  writing_.clear();
-  return true;
+  const bool well = took(outcomes_.end(database_.outcomes()), "writing outcomes");
+  heed_outcomes();
+  return well;
 }
 
 bool RunningRelay::write_outcomes() {
-  while (!finished_.empty()) {
-    if (!begin_writing() || !end_writing()) {
-      return false;
-    }
-  }
-  return true;
+  const bool well = took(outcomes_.write(database_.outcomes()), "writing outcomes");
+  heed_outcomes();
+  return well;
 }
 
 /// Those that could not be written because they were locked, now and then. The others do not wait.
 bool RunningRelay::write_locked(Clock::time_point now) {
-  if (locked_.empty() || now < next_locked_) {
-    return true;
-  }
-  const auto written = database_.outcomes().finish_unlocked(locked_);
-  if (!took(written, "writing outcomes")) {
-    return false;
-  }
-  const std::vector<Finished> tried = std::exchange(locked_, {});
-  for (std::size_t i = 0; i < tried.size(); ++i) {
-    settle(tried[i], (*written)[i]);
-  }
-  log_.rows_locked(locked_.size());
-  return true;
+  const bool well = took(outcomes_.write_locked(database_.outcomes(), now), "writing outcomes");
+  heed_outcomes();
+  return well;
 }
 
-void RunningRelay::settle(const Finished& row, Written written) {
-  if (written == Written::later) {
-    locked_.push_back(row);
-    locked_.back().again = true;
-    next_locked_ = Clock::now() + locked_again;
-    return;
-  }
-  const auto found = sending_.find(name_of(row.claim));
-  note(row, found->second, written);
-  sending_.erase(found);
-}
-
-void RunningRelay::note(const Finished& row, const Sending& sending, Written written) {
-  metrics_.processed(written);
-  if (written == Written::failed) {
-    metrics_.retried(row.claim.attempts + 1);
+void RunningRelay::heed_outcomes() {
+  const RelayOutcomes::News news = outcomes_.take_news();
+  if (news.failed) {
     next_look_ = Clock::time_point{};  // its time may come before that of all others
   }
-  if (settings_.table.strict_order) {
+  if (news.written && settings_.table.strict_order) {
     due_ = true;  // whatever waited behind it
   }
-  log_.processed(row, written, sending.span, Clock::now() - sending.since);
+}
+
+/// Rows whose broker is away.
+bool RunningRelay::give_rows_back(Clock::time_point now) {
+  const auto given = broker_.give_back(database_.claims(), sending_, now);
+  if (!took(given, "giving rows back")) {
+    return false;
+  }
+  due_ = due_ || *given != 0;
+  return true;
 }
 
 bool RunningRelay::keep_leases(Clock::time_point now) {
@@ -326,8 +294,10 @@ bool RunningRelay::take_over(Clock::time_point now) {
 
 /// One batch is on the wire while the next is claimed; and no more is claimed than is written.
 bool RunningRelay::room() const {
-  return sending_.size() - finished_.size() - locked_.size() <= settings_.batch &&
-         finished_.size() <= settings_.batch * 2 && locked_.size() <= locked_most;
+  const std::size_t ended = outcomes_.finished() + outcomes_.locked() + broker_.waiting();
+  return sending_.size() - ended <= settings_.batch &&
+         outcomes_.finished() <= settings_.batch * 2 && broker_.waiting() <= settings_.batch * 2 &&
+         outcomes_.locked() <= locked_most;
 }
 
 bool RunningRelay::look(Clock::time_point now) {
@@ -337,7 +307,10 @@ bool RunningRelay::look(Clock::time_point now) {
   // First, so that what is told of during the claim counts for the next one.
   due_ = source_->take_due() || now >= next_look_ || due_;
   while (due_ && room()) {
-    const std::size_t asked = claim_size_.now();
+    const std::size_t asked = std::min(claim_size_.now(), broker_.claims(Clock::now()));
+    if (asked == 0) {
+      break;  // the broker is left in peace
+    }
     std::size_t claimed = 0;
     if (!claim_once(asked, claimed)) {
       return false;
@@ -382,15 +355,20 @@ bool RunningRelay::claim_once(std::size_t count, std::size_t& claimed) {
   for (Claimed& one : *rows) {
     Row& row = one.row;
     Sending& sending = sending_[name_of(row.claim)];
-    sending = {row.claim, row.idempotency_key,   row.request_digest, log_.begin_span(row),
-               begin,     leases_.claimed(begin)};
+    sending = {row.claim,
+               row.idempotency_key,
+               row.request_digest,
+               log_.begin_span(row),
+               begin,
+               leases_.claimed(begin),
+               ""};
     row.lease = sending.lease;
     if (one.settled) {
-      finished_.push_back(
-          {row.claim, row.idempotency_key, row.request_digest, std::move(*one.settled)});
-      continue;
+      outcomes_.add({row.claim, row.idempotency_key, row.request_digest, std::move(*one.settled)});
+    } else if (broker_.admit(row, begin)) {
+      sending.target = row.target;
+      sender_->send(std::move(row));
     }
-    sender_->send(std::move(row));
   }
   return true;
 }
@@ -421,6 +399,18 @@ void RunningRelay::attend_source(Clock::time_point now, bool readable) {
   }
 }
 
+/// When there is something to claim and somebody to send it to.
+Clock::time_point RunningRelay::next_claim() const {
+  if (!due_) {
+    return next_look_;
+  }
+  if (!room()) {
+    return Clock::time_point::max();  // the sender wakes us
+  }
+  const Clock::time_point now = Clock::now();
+  return broker_.claims(now) == 0 ? broker_.next_claims(now) : Clock::time_point{};
+}
+
 void RunningRelay::wait() {
   std::array<pollfd, 3> fds = {pollfd{sender_->ready_fd(), POLLIN, 0},
                                pollfd{source_.fd(), POLLIN, 0},
@@ -431,22 +421,19 @@ void RunningRelay::wait() {
   } else {
     until = std::min({until, leases_.next_heartbeat(), housekeeping_.next(stop_at_.has_value())});
     if (!stop_at_) {
-      until = std::min({until, leases_.next_take_over(), next_look_});
-      if (due_ && room()) {
-        until = Clock::time_point{};
-      } else if (due_) {
-        // The sender wakes us.
-        until = std::min(leases_.next_heartbeat(), leases_.next_take_over());
-      }
+      until = std::min({until, leases_.next_take_over(), next_claim()});
     }
-    if (!locked_.empty()) {
-      until = std::min(until, next_locked_);
+    if (outcomes_.locked() != 0) {
+      until = std::min(until, outcomes_.next_locked());
+    }
+    if (broker_.waiting() != 0) {
+      until = std::min(until, broker_.next_give_back());
     }
   }
   if (stop_at_) {
     until = std::min(until, *stop_at_);
   }
-  if (database_.up() && !finished_.empty()) {
+  if (database_.up() && outcomes_.finished() != 0) {
     until = Clock::time_point{};
   }
   const auto left = std::chrono::ceil<Millis>(until - Clock::now()).count();
@@ -463,11 +450,12 @@ void RunningRelay::give_back() {
   }
   take_sent();
   sender_.reset();  // first, so that nothing arrives that was already given back
-  const std::size_t cut = sending_.size() - finished_.size() - locked_.size();
+  const std::size_t cut =
+      sending_.size() - outcomes_.finished() - outcomes_.locked() - broker_.waiting();
   database_.try_now();
-  next_locked_ = Clock::time_point{};
+  outcomes_.try_locked_now();
   if (connect(Clock::now()) && write_outcomes() && write_locked(Clock::now())) {
-    for (const Finished& row : locked_) {  // nobody is to send them at once
+    for (const Finished& row : outcomes_.locked_rows()) {  // nobody is to send them at once
       sending_.erase(name_of(row.claim));
     }
     if (const auto released = database_.claims().release(claims_of(sending_)); !released) {

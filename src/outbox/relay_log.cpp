@@ -36,6 +36,7 @@ std::string_view name_of(Written written) {
     case Written::refused: return "refused";
     case Written::unwritten: return "unwritten";
     case Written::later: return "later";
+    case Written::postponed: return "postponed";
   }
   return "";
 }
@@ -43,7 +44,8 @@ std::string_view name_of(Written written) {
 /// An abort is for a person to look at; a failure we cope with by ourselves.
 Level level_of(Written written) {
   switch (written) {
-    case Written::succeeded: return Level::debug;
+    case Written::succeeded:
+    case Written::postponed: return Level::debug;
     case Written::refused:
     case Written::later: return Level::info;
     case Written::failed: return Level::warn;
@@ -51,6 +53,10 @@ Level level_of(Written written) {
     case Written::unwritten: return Level::error;
   }
   return Level::error;
+}
+
+bool counts_attempt(Written written) {
+  return written != Written::refused && written != Written::postponed;
 }
 
 std::string_view word(Chore chore) {
@@ -150,6 +156,21 @@ void RelayLog::source_back() {
   }
 }
 
+void RelayLog::broker_away(const std::string& broker, const Outcome& outcome) const {
+  observe::log(Level::warn, "outbox.broker_unavailable",
+               {{"broker", broker},
+                {"adapter", adapter_},
+                {"reason_code", outcome.reason_code},
+                {"http_status", outcome.http_status},
+                {"error", outcome.message},
+                {"next", "tried again until it works; rows wait, and no attempt is counted"}});
+}
+
+void RelayLog::broker_back(const std::string& broker, Millis away) const {
+  observe::log(Level::info, "outbox.broker_back",
+               {{"broker", broker}, {"adapter", adapter_}, {"away_ms", away.count()}});
+}
+
 void RelayLog::leases_lost(std::size_t rows) const {
   if (rows != 0) {
     observe::log(
@@ -217,15 +238,16 @@ void RelayLog::processed(const Finished& row, Written written, const ProcessSpan
   const Level level = level_of(written);
   const bool good = written == Written::succeeded;
   if (observe::log_enabled(level)) {
-    observe::log(level, "outbox.processed",
-                 {{"idempotency_key_hash", hash_of(row.idempotency_key)},
-                  {"outbox_id", row.claim.id},
-                  {"status", name_of(written)},
-                  {"attempts", row.claim.attempts + (written == Written::refused ? 0 : 1)},
-                  {"reason_code", row.outcome.reason_code},
-                  {"error", row.outcome.message},
-                  {"adapter", adapter_},
-                  {"latency_ms", std::chrono::duration<double, std::milli>(took).count()}});
+    observe::log(
+        level, "outbox.processed",
+        {{"idempotency_key_hash", row.idempotency_key.empty() ? "" : hash_of(row.idempotency_key)},
+         {"outbox_id", row.claim.id},
+         {"status", name_of(written)},
+         {"attempts", row.claim.attempts + (counts_attempt(written) ? 1 : 0)},
+         {"reason_code", row.outcome.reason_code},
+         {"error", row.outcome.message},
+         {"adapter", adapter_},
+         {"latency_ms", std::chrono::duration<double, std::milli>(took).count()}});
   }
   if (span.start_ms == 0) {
     return;

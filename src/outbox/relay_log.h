@@ -49,6 +49,8 @@ class RelayLog {
   void housekeeping_works(Chore chore);
   void source_away(const Error& error);
   void source_back();
+  void broker_away(const std::string& broker, const Outcome& outcome) const;
+  void broker_back(const std::string& broker, Millis away) const;
   void leases_lost(std::size_t rows) const;
   void not_begun(std::size_t rows) const;
   /// As many as wait for their lock now; told when the first one does.

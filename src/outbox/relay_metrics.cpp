@@ -33,6 +33,8 @@ struct RelayMetrics::Values {
   Count leases_expired{0};
   Count retained_wal{0};
   Count connected{0};
+  Count postponed{0};
+  Count brokers_away{0};
   std::array<Count, outcomes.size()> processed{};
   std::array<Count, attempts_told_apart> retries{};  ///< the last: as many, or more
   std::array<Count, states.size()> rows{};
@@ -48,6 +50,9 @@ RelayMetrics::RelayMetrics(observe::Metrics& metrics) : values_(std::make_shared
   counter("outbox_lock_lease_expired_total",
           "Rows taken over because whoever held them let the lease run out.",
           &Values::leases_expired);
+  counter("outbox_postponed_total",
+          "Rows given back to the table without an attempt counted: their broker was away.",
+          &Values::postponed);
   metrics.counters("outbox_processed_total",
                    "Rows whose outcome was written: succeeded, failed (to be tried again) or "
                    "aborted; refused: another relay held the row by then; unwritten: the database "
@@ -87,6 +92,10 @@ RelayMetrics::RelayMetrics(observe::Metrics& metrics) : values_(std::make_shared
                 [values = values_] { return as_double(values->retained_wal); });
   metrics.gauge("outbox_database_connected", "1 while the relay has its database.",
                 [values = values_] { return as_double(values->connected); });
+  metrics.gauge("outbox_brokers_away",
+                "Brokers, or hosts with OUTBOX_WAIT_FOR_UNREACHABLE_HOSTS, that take no rows: they "
+                "wait, and no attempt is counted.",
+                [values = values_] { return as_double(values->brokers_away); });
   for (std::size_t i = 0; i < phases.size(); ++i) {
     latency_[i] = metrics.histogram_ms(
         "outbox_latency_ms", "Time of one claim, of one sending, of one writing of outcomes.",
@@ -123,6 +132,16 @@ void RelayMetrics::now(const Counts& counts) {
 
 void RelayMetrics::retained_wal(std::uint64_t bytes) {
   values_->retained_wal.store(bytes, std::memory_order_relaxed);
+}
+
+void RelayMetrics::postponed(std::size_t rows) { add(values_->postponed, rows); }
+
+void RelayMetrics::brokers_away(std::size_t brokers) {
+  values_->brokers_away.store(brokers, std::memory_order_relaxed);
+}
+
+std::size_t RelayMetrics::brokers_away() const {
+  return values_->brokers_away.load(std::memory_order_relaxed);
 }
 
 void RelayMetrics::connected(bool yes) {

@@ -33,6 +33,9 @@ class RelayMetrics {
   void now(const Counts& counts);
   void retained_wal(std::uint64_t bytes);
   void connected(bool yes);
+  void postponed(std::size_t rows);
+  void brokers_away(std::size_t brokers);
+  [[nodiscard]] std::size_t brokers_away() const;  ///< any thread
 
  private:
   struct Values;

@@ -31,15 +31,15 @@ struct Claim {
 /// A claimed row.
 struct Row {
   Claim claim{};
-  std::string idempotency_key{};
-  std::string request_digest{};
-  std::string destination{};             ///< "" where the table has none: the relay's own
+  std::string idempotency_key{};         ///< "": it has none, and is never sent
+  std::string request_digest{};          ///< "" unknown
+  std::string destination{};             ///< "" where it names none: the relay's own
   std::vector<Header> headers{};         ///< to travel with it
   std::optional<std::string> payload{};  ///< nullopt: larger than the relay may read
   std::string order_key{};               ///< "" where the table has no order
   std::string traceparent{};             ///< "" unknown
-  Moment created_at{};
-  bool is_json = false;  ///< it says so, or names no content type
+  bool is_json = false;                  ///< it says so, or names no content type
+  std::string target{};                  ///< Sender::target_of(); set by the relay
   /// Whether it may be begun; the relay goes on to write it. Null: whenever its turn comes.
   std::shared_ptr<const Lease> lease{};
 };
@@ -50,6 +50,13 @@ enum class Ending : std::uint8_t {
   aborted,  ///< no retry can help
 };
 
+/// What a sending tells of the broker, or of the host, that it went to.
+enum class Broker : std::uint8_t {
+  unknown,   ///< nothing: it was not asked
+  answered,  ///< it is there, whatever it said
+  at_fault,  ///< it could take no row: the row is not to blame
+};
+
 /// What became of one sending.
 struct Outcome {
   Ending ending = Ending::failed;
@@ -58,6 +65,7 @@ struct Outcome {
   int http_status = 0;        ///< for the ledger: 200, the receiver's own, or what maps to it
   std::string response{};     ///< the receiver's body, cut; any bytes
   std::optional<Millis> retry_after{};  ///< the receiver asked for it: not sooner than that
+  Broker broker = Broker::unknown;
   Millis took{};
 };
 

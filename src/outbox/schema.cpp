@@ -69,7 +69,43 @@ std::string type_of(const Relation& relation, const std::string& column,
   return found == relation.types.end() ? otherwise : found->second;
 }
 
+/// Rows are written by their ids: two of one id would end as one.
+std::string id_problem(const Table& table, const Relation& relation) {
+  if (!relation.exists ||
+      (relation.id_is_unique && relation.required.contains(table.outbox_columns.id))) {
+    return "";
+  }
+  return sql_text(table, "the id {id} of {outbox} may be NULL or repeat itself");
+}
+
 // ---- The plan ----
+
+/// What only the owner of an adopted table can decide: each problem, and the statements that mend
+/// it. `keyless`: rows that have no idempotency key.
+std::string explain_adoption(const Table& table, const Relation& relation, std::int64_t keyless) {
+  const auto text = [&](std::string_view sql) { return sql_text(table, sql); };
+  std::string problems;
+  if (const std::string problem = id_problem(table, relation); !problem.empty()) {
+    problems += "\n" + problem + ". Make it the primary key, or run:\n" +
+                text(
+                    "  ALTER TABLE {outbox} ALTER COLUMN {id} SET NOT NULL;\n"
+                    "  CREATE UNIQUE INDEX CONCURRENTLY ON {outbox} ({id});");
+  }
+  if (!relation.required.contains(table.outbox_columns.idempotency_key)) {
+    problems += "\n" + text(
+                           "the idempotency key {idempotency_key} of {outbox} may be NULL, and a "
+                           "row without a key cannot be told from another. Run:\n");
+    if (keyless > 0) {
+      problems += text(
+          "  UPDATE {outbox} SET {idempotency_key} = 'row-' || {id}\n"
+          "   WHERE COALESCE({idempotency_key}, '') = '';  -- " +
+          std::to_string(keyless) + (keyless == 1 ? " row has no key" : " rows have no key") +
+          ": or delete what is not needed\n");
+    }
+    problems += text("  ALTER TABLE {outbox} ALTER COLUMN {idempotency_key} SET NOT NULL;");
+  }
+  return problems;
+}
 
 /// Makes the relation, or adds the columns that it lacks.
 Result<void> plan_relation(Steps& steps, const Table& table, const Relation& relation,
@@ -186,7 +222,8 @@ void plan_rest(Steps& steps, const Table& table, const Catalog& catalog,
                "    enqueue_function = excluded.enqueue_function, updated_at = now();"});
 }
 
-Result<Steps> plan_schema(const Table& table, const Catalog& catalog, const InitOptions& options) {
+Result<Steps> plan_schema(const Table& table, const Catalog& catalog, const InitOptions& options,
+                          std::int64_t keyless) {
   if (catalog.version > schema_version) {
     return fail(ErrorKind::invalid_argument,
                 table.outbox_name() + " was set up by a newer version of hikyaku: run its init");
@@ -212,6 +249,12 @@ Result<Steps> plan_schema(const Table& table, const Catalog& catalog, const Init
                         outbox_definition(table, options.payload_type));
       !planned) {
     return std::unexpected(planned.error());
+  }
+  if (const std::string problems =
+          catalog.outbox.exists ? explain_adoption(table, catalog.outbox, keyless) : "";
+      !problems.empty()) {
+    return fail(ErrorKind::invalid_argument,
+                table.outbox_name() + " cannot be adopted as it is:" + problems);
   }
   if (auto planned = plan_relation(steps, table, catalog.ledger, ledger_column_plans(),
                                    table.ledger_name(), ledger_definition(table));
@@ -296,6 +339,21 @@ Result<void> lock(Database& database, Millis wait) {
   }
 }
 
+/// How many rows have no key, where they may.
+Result<std::int64_t> count_keyless(Database& database, const Table& table,
+                                   const Relation& relation) {
+  const std::string& key = table.outbox_columns.idempotency_key;
+  if (relation.kind != "r" || !relation.types.contains(key) || relation.required.contains(key)) {
+    return 0;
+  }
+  auto counted = database.run(sql_text(
+      table, "SELECT count(*) FROM {outbox} WHERE COALESCE({idempotency_key}::text, '') = ''"));
+  if (!counted) {
+    return std::unexpected(counted.error().error);
+  }
+  return counted->number(0, 0);
+}
+
 Result<SchemaReport> init_locked(Database& database, Table table, const InitOptions& options) {
   auto catalog = read_catalog(database, table);
   if (!catalog) {
@@ -306,7 +364,11 @@ Result<SchemaReport> init_locked(Database& database, Table table, const InitOpti
                 "no schema of the search path exists: name one with --schema");
   }
   table.schema = catalog->schema;
-  auto steps = plan_schema(table, *catalog, options);
+  const auto keyless = count_keyless(database, table, catalog->outbox);
+  if (!keyless) {
+    return std::unexpected(keyless.error());
+  }
+  auto steps = plan_schema(table, *catalog, options, *keyless);
   if (!steps) {
     return std::unexpected(steps.error());
   }
@@ -364,6 +426,9 @@ DatabaseResult<Shape> check_schema(Database& database, const Table& table) {
   };
   check(catalog->outbox, table.outbox_name(), outbox_column_plans());
   check(catalog->ledger, table.ledger_name(), ledger_column_plans());
+  if (const std::string problem = id_problem(table, catalog->outbox); !problem.empty()) {
+    add("a unique id that is not NULL (" + problem + ")");
+  }
   for (const IndexPlan& plan : index_plans()) {
     const std::string name = table.channel() + std::string(plan.suffix);
     const auto found = catalog->outbox.indexes.find(name);

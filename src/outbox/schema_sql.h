@@ -19,6 +19,7 @@ struct ColumnPlan {
   std::string_view type{};   ///< with its default, for CREATE TABLE and ADD COLUMN
   bool must_exist = false;   ///< only the user can add it: it holds what is sent
   std::string_view types{};  ///< what the column may be, separated by |; "": a status
+  std::string_view check{};  ///< of a table that is made: what its values must fulfil
 };
 std::span<const ColumnPlan> outbox_column_plans();
 std::span<const ColumnPlan> ledger_column_plans();

@@ -23,6 +23,7 @@ struct Sending {
   ProcessSpan span{};
   std::chrono::steady_clock::time_point since{};
   std::shared_ptr<Lease> lease{};  ///< never null; the second owner is the row in the sender
+  std::string target{};            ///< as the row's, while the sender has it
 };
 
 /// A row that we let expire can be claimed by us again while its first sending is under way.

@@ -53,6 +53,7 @@ struct Settings {
   bool allow_loopback_destinations = false;  ///< OUTBOX_ALLOW_LOOPBACK_DESTINATIONS
   bool allow_http_destinations = true;       ///< OUTBOX_ALLOW_HTTP_DESTINATIONS
   bool allow_cbc_ciphers = true;             ///< OUTBOX_ALLOW_CBC_CIPHERS
+  bool wait_for_hosts = false;               ///< OUTBOX_WAIT_FOR_UNREACHABLE_HOSTS
   std::string allowed_hosts{};               ///< OUTBOX_ALLOWED_HOSTS; "": all
   std::string egress_ca_file{};              ///< OUTBOX_EGRESS_CA_FILE
   /// Where this process itself listens: no setting, and closed to rows whatever is allowed.

@@ -19,7 +19,6 @@ enum Column : int {
   digest,
   order_key,
   traceparent,
-  created_ms,
   expired,
   ledger_status,
   same_content,
@@ -42,8 +41,16 @@ Outcome aborted(std::string reason, std::string message, int http_status) {
 
 /// What the ledger and the clock say about sending it.
 std::optional<Outcome> verdict(const Rows& rows, std::size_t i) {
+  if (rows.text(i, key).empty()) {
+    // All of them would share one entry of the ledger.
+    return aborted("INVALID_KEY",
+                   "the row has no idempotency key (it is NULL or empty): set one with SQL and "
+                   "requeue the row",
+                   400);
+  }
   if (!rows.flag(i, same_content)) {
-    return aborted("IDEMPOTENCY_CONFLICT", "the ledger has other content under this key", 409);
+    return aborted("IDEMPOTENCY_CONFLICT",
+                   "the ledger has other content under this key: the digests differ", 409);
   }
   if (rows.text(i, ledger_status) == "succeeded") {
     Outcome outcome;
@@ -65,7 +72,6 @@ Claimed bare(const Rows& rows, std::size_t i, const std::string& owner) {
   row.request_digest = rows.text(i, digest);
   row.order_key = rows.text(i, order_key);
   row.traceparent = rows.text(i, traceparent);
-  row.created_at = moment_from_ms(rows.number(i, created_ms));
   claimed.settled = verdict(rows, i);
   return claimed;
 }
@@ -87,8 +93,14 @@ void fill(Claimed& claimed, const Rows& rows, std::size_t i, int first, PayloadT
   if (rows.flag(i, first + too_large)) {
     return;  // nullopt
   }
+  if (rows.is_null(i, first + payload)) {
+    if (!claimed.settled) {
+      claimed.settled = aborted("PAYLOAD_INVALID", "the payload is NULL", 400);
+    }
+    return;
+  }
   const std::string_view text = rows.text(i, first + payload);
-  row.payload = type == PayloadType::bytea ? unhex(text).value_or("") : std::string(text);
+  row.payload = type == PayloadType::bytea ? unhex(text) : std::string(text);
 }
 
 /// The claims as the first three parameters of a statement.
@@ -166,16 +178,18 @@ DatabaseResult<std::vector<Claimed>> Store::claim_from(std::size_t n) {
     return std::vector<Claimed>{};
   }
   const std::string owner = next_owner();
-  auto results =
-      run_again(database_,
-                {{quick_plan_settings, {}},
-                 {sql_.claim,
-                  {number(n), owner, number(settings_.payload_bytes_max), after_.due, after_.id}}});
+  std::vector<Statement> statements{{quick_plan_settings, {}}};
+  if (after_ == After{}) {
+    statements.push_back({sql_.date_rows, {}});
+  }
+  statements.push_back(
+      {sql_.claim, {number(n), owner, number(settings_.payload_bytes_max), after_.due, after_.id}});
+  auto results = run_again(database_, statements);
   if (!results) {
     return row_is_unreadable(results.error()) ? claim_one_by_one(n)
                                               : std::unexpected(std::move(results).error());
   }
-  const Rows& rows = (*results)[1];
+  const Rows& rows = results->back();
   after_ = rows.size() == n ? After{std::string(rows.text(0, last_due)), rows.number(0, last_id)}
                             : After{};
   std::vector<Claimed> claimed;
@@ -248,12 +262,13 @@ DatabaseResult<std::size_t> Store::expire_leases(std::size_t limit) {
   auto results = run_again(
       database_,
       {{quick_plan_settings, {}},
+       {sql_.date_leases, {}},
        {sql_.take_expired,
         {number(limit), owner, static_cast<std::int64_t>(settings_.lock_lease.count())}}});
   if (!results) {
     return std::unexpected(std::move(results).error());
   }
-  const Rows& rows = (*results)[1];
+  const Rows& rows = results->back();
   std::vector<Finished> expired_rows;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     Finished one;

@@ -26,17 +26,27 @@ namespace hk::outbox {
 
 struct Claimed {
   Row row{};
-  /// The row is not to be sent: it ends as this says, by finish(). Its key has succeeded or is
-  /// taken by other content in the ledger, it is past its expiry, or its headers cannot be read.
+  /// The row is not to be sent: it ends as this says, by finish(). It has no key or no payload, its
+  /// key has succeeded or is taken by other content in the ledger, it is past its expiry, or its
+  /// headers cannot be read.
   std::optional<Outcome> settled{};
 };
 
 struct Finished {
   Claim claim{};
-  std::string idempotency_key{};
+  std::string idempotency_key{};  ///< "": it has none, and nothing of it is in the ledger
   std::string request_digest{};
   Outcome outcome{};
   bool again = false;  ///< it was said before, and no answer came: it may have been written
+};
+
+/// A row that was not taken for no fault of its own, or not begun: it goes back, no attempt
+/// counted.
+struct Postponed {
+  Claim claim{};
+  std::optional<Millis> delay{};  ///< from now; nothing: it keeps its place
+  std::string reason_code{};      ///< "": what stands in the row stays
+  std::string message{};
 };
 
 /// What became of a row in the table.
@@ -48,6 +58,7 @@ enum class Written : std::uint8_t {
   unwritten,  ///< the database does not take it (a constraint of the user's): the lease will expire
   later,      ///< still ours, and locked by somebody's transaction: to be said again. A success is
               ///< in the ledger, unless that is locked, too
+  postponed,  ///< given back by postpone()
 };
 
 /// What a heartbeat did to a lease.
@@ -71,6 +82,7 @@ class Store {
   Store(Database& database, const Settings& settings, const Shape& shape);
 
   /// Up to `n` rows that are due, by creation. With strict order only the oldest of each order key.
+  /// A row that says neither when it was made nor when it is to run is due at once.
   DatabaseResult<std::vector<Claimed>> claim(std::size_t n);
 
   /// In the order given. After `unavailable` it is not known whether it was written; saying it
@@ -89,15 +101,21 @@ class Store {
   DatabaseResult<std::vector<Beat>> heartbeat(const std::vector<Claim>& claims);
 
   /// Takes over up to `limit` rows whose holder let the lease run out: each counts as an attempt
-  /// that failed (LEASE_EXPIRED) and is due at once, or aborted. Gives how many.
+  /// that failed (LEASE_EXPIRED) and is due at once, or aborted. Gives how many. A row that is
+  /// `sending` since nobody knows when begins a lease with this.
   DatabaseResult<std::size_t> expire_leases(std::size_t limit);
 
   /// Gives rows back that were not sent, without counting an attempt; but not those that somebody
   /// has locked, whose leases run out. Gives how many.
   DatabaseResult<std::size_t> release(const std::vector<Claim>& claims);
 
-  /// The same for rows that this worker claimed without hearing of it: those that it holds and that
-  /// are not among `known`. REQUIRES: no other relay has its worker_name.
+  /// The same, with when and why. Says which were given back: not those that somebody has locked,
+  /// or that are not ours. What the database refuses is left to its lease, and counts as given
+  /// back.
+  DatabaseResult<std::vector<bool>> postpone(const std::vector<Postponed>& rows);
+
+  /// The same as release() for rows that this worker claimed without hearing of it: those that it
+  /// holds and that are not among `known`. REQUIRES: no other relay has its worker_name.
   DatabaseResult<std::size_t> release_unknown(const std::vector<Claim>& known);
 
   /// How long until a row is due; nothing when none waits. Zero does not promise that claim() finds

@@ -122,7 +122,7 @@ std::vector<Statement> Store::finish_statements(const std::vector<Finished>& row
   for (const Finished& row : rows) {
     const Ending ending = ending_of(row, settings_);
     const std::string reason = clean_text(row.outcome.reason_code);
-    if (ending != Ending::failed) {
+    if (ending != Ending::failed && !row.idempotency_key.empty()) {
       const bool ok = ending == Ending::succeeded;
       failed_for_good = failed_for_good || !ok;
       ledger.add(row);
@@ -267,6 +267,41 @@ DatabaseResult<void> Store::write_successes(const std::vector<Finished>& rows) {
     return std::unexpected(written.error());
   }
   return {};
+}
+
+DatabaseResult<std::vector<bool>> Store::postpone(const std::vector<Postponed>& rows) {
+  std::vector<bool> given(rows.size(), false);
+  if (rows.empty()) {
+    return given;
+  }
+  Columns columns;
+  std::vector<std::int64_t> delays;
+  std::vector<std::string> reasons;
+  std::vector<std::string> messages;
+  for (const Postponed& row : rows) {
+    columns.add({.claim = row.claim});
+    delays.push_back(row.delay ? std::clamp(*row.delay, Millis{0}, delay_max).count() : -1);
+    reasons.push_back(clean_text(row.reason_code));
+    messages.push_back(plain_text(std::string_view(row.message).substr(0, message_bytes_max)));
+  }
+  std::vector<Parameter> parameters = columns.claims();
+  parameters.emplace_back(number_array(delays));
+  parameters.emplace_back(text_array(reasons));
+  parameters.emplace_back(text_array(messages));
+  auto results =
+      run_again(database_, {{plan_settings, {}}, {sql_.postpone, std::move(parameters)}});
+  if (!results) {
+    if (row_is_refused(results.error())) {
+      given.assign(rows.size(), true);
+      return given;
+    }
+    return std::unexpected(std::move(results).error());
+  }
+  const Rows& done = (*results)[1];
+  for (std::size_t i = 0; i < done.size(); ++i) {
+    given.at(static_cast<std::size_t>(done.number(i, 0) - 1)) = true;
+  }
+  return given;
 }
 
 DatabaseResult<std::vector<Written>> Store::finish_one_by_one(const std::vector<Finished>& rows) {

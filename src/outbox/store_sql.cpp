@@ -16,6 +16,16 @@ constexpr std::string_view is_head = R"(
         AND p.{status} IN ('pending', 'failed', 'sending')
         AND p.{id} <> o.{id} AND (p.{id} < o.{id} OR p.{status} = 'sending'))))";
 
+// A table that was adopted may have rows without created_at. Compared with now() a NULL is neither
+// before nor after: they would never be due. Theirs is next_run_at, which is the relay's to write.
+constexpr std::string_view date_rows_text = R"(
+WITH undated AS MATERIALIZED (
+  SELECT o.{id} AS id FROM {outbox} o
+   WHERE o.{status} IN ('pending', 'failed') AND COALESCE(o.{next_run_at}, o.{created_at}) IS NULL
+   LIMIT 1000 FOR NO KEY UPDATE OF o SKIP LOCKED
+)
+UPDATE {outbox} o SET {next_run_at} = now() FROM undated WHERE o.{id} = ANY (ARRAY[undated.id]))";
+
 // $1 how many, $2 locked_by, $3 the most bytes of a payload, $4 and $5 after which due time and id.
 constexpr std::string_view claim_text = R"(
 WITH due AS MATERIALIZED (
@@ -33,8 +43,8 @@ WITH due AS MATERIALIZED (
 )
 SELECT o.{id}, o.{attempts}, o.{idempotency_key}, COALESCE(o.{request_digest}, ''),
        COALESCE({?order_key}, ''), COALESCE({?traceparent}, ''),
-       CASE WHEN isfinite(o.{created_at}) THEN (extract(epoch FROM o.{created_at}) * 1000)::bigint END,
-       {expired}, COALESCE(l.{l.status}::text, ''), {same_digest},
+       {expired}, COALESCE(l.{l.status}::text, ''),
+       CASE WHEN l.{l.status} = 'succeeded' THEN {is_same} ELSE {may_be_same} END,
        first_value(COALESCE(o.{next_run_at}, o.{created_at})::text) OVER last,
        first_value(o.{id}) OVER last,
        {rest}
@@ -98,9 +108,9 @@ SELECT DISTINCT ON (u.key) u.key, u.digest,
 ON CONFLICT ({l.idempotency_key}) DO UPDATE
    SET {l.status} = excluded.{l.status}, {l.http_status} = excluded.{l.http_status},
        {l.response_payload} = excluded.{l.response_payload}, {reason_set}
-       {l.request_digest} = COALESCE(NULLIF(l.{l.request_digest}, ''), excluded.{l.request_digest}),
+       {l.request_digest} = excluded.{l.request_digest},
        {l.updated_at} = now()
- WHERE l.{l.status} IS DISTINCT FROM 'succeeded' AND {same_excluded})";
+ WHERE l.{l.status} IS DISTINCT FROM 'succeeded' AND {may_be_same})";
 
 // $4 keys, $5 digests, $6 the ends (succeeded, failed, aborted), $7 reasons, $8 messages, $9 delays
 // in ms, $10 whether said again. What the ledger says after the statement above decides. Gives also
@@ -120,12 +130,12 @@ WITH said AS MATERIALIZED (
                   THEN 'sent, but the ledger has other content under this key'
                   ELSE q.message END AS message
         FROM (
-          SELECT w.*, COALESCE(l.{l.status} = 'succeeded' AND {same_digest}, false) AS agrees
+          SELECT w.*, COALESCE(l.{l.status} = 'succeeded' AND {is_same}, false) AS agrees
             FROM unnest($1::bigint[], $2::text[], $3::integer[], $4::text[], $5::text[],
                         $6::text[], $7::text[], $8::text[], $9::bigint[], $10::boolean[])
                  WITH ORDINALITY AS w(id, locked_by, attempts, key, digest, ending, reason, message,
                                       delay_ms, again, n)
-                 LEFT JOIN {ledger} l ON l.{l.idempotency_key} = ANY (ARRAY[w.key])) q) r
+                 LEFT JOIN {ledger} l ON l.{l.idempotency_key} = ANY (ARRAY[NULLIF(w.key, '')])) q) r
 ), written AS (
   UPDATE {outbox} o
      SET {status} = u.ending::{status_type},
@@ -165,6 +175,15 @@ constexpr std::string_view heartbeat_text = R"({held}, beaten AS (
 )
 SELECT u.n, u.n IN (SELECT held.n FROM held) FROM {claims} JOIN {outbox} o ON {fence})";
 
+// Somebody made them `sending` and did not say since when: now, then, and for one lease.
+constexpr std::string_view date_leases_text = R"(
+WITH undated AS MATERIALIZED (
+  SELECT o.{id} AS id FROM {outbox} o
+   WHERE o.{status} = 'sending' AND COALESCE(o.{locked_at}, o.{updated_at}) IS NULL
+   LIMIT 1000 FOR NO KEY UPDATE OF o SKIP LOCKED
+)
+UPDATE {outbox} o SET {locked_at} = now() FROM undated WHERE o.{id} = ANY (ARRAY[undated.id]))";
+
 // $1 how many, $2 locked_by, $3 the lease in ms.
 constexpr std::string_view take_expired_text = R"(
 WITH expired AS MATERIALIZED (
@@ -181,6 +200,20 @@ RETURNING o.{id}, o.{attempts}, o.{idempotency_key}, COALESCE(o.{request_digest}
 constexpr std::string_view release_text = R"({held}
 UPDATE {outbox} o SET {status} = 'pending', {locked_by} = NULL, {locked_at} = NULL, {updated_at} = now()
   FROM held WHERE o.{id} = ANY (ARRAY[held.id]))";
+
+// $4 delays in ms, negative: it keeps its place; $5 reasons, $6 messages.
+constexpr std::string_view postpone_text = R"({held}
+UPDATE {outbox} o
+   SET {status} = 'pending', {locked_by} = NULL, {locked_at} = NULL, {updated_at} = now(),
+       {next_run_at} = CASE WHEN w.delay_ms >= 0 THEN now() + w.delay_ms * interval '1 millisecond'
+                            ELSE o.{next_run_at} END,
+       {last_error_code} = CASE WHEN w.reason <> '' THEN w.reason ELSE o.{last_error_code} END,
+       {last_error_msg} = CASE WHEN w.reason <> '' THEN left(w.message, 512)
+                               ELSE o.{last_error_msg} END
+  FROM held JOIN unnest($4::bigint[], $5::text[], $6::text[])
+                 WITH ORDINALITY AS w(delay_ms, reason, message, n) ON w.n = held.n
+ WHERE o.{id} = ANY (ARRAY[held.id])
+RETURNING held.n)";
 
 // $1 what locked_by begins with, $2 ids and $3 locked_by of the claims that are known.
 constexpr std::string_view release_unknown_text = R"(
@@ -226,7 +259,12 @@ SELECT (SELECT count(*) FROM (SELECT 1 FROM {outbox} WHERE {status} = 'pending' 
 
 }  // namespace
 
-std::string same_digest(const Table& table, std::string_view digest) {
+std::string is_same(const Table& table, std::string_view digest) {
+  return sql_text(table, "COALESCE(l.{l.request_digest}, '') = COALESCE({digest}, '')",
+                  {{"digest", std::string(digest)}});
+}
+
+std::string may_be_same(const Table& table, std::string_view digest) {
   return sql_text(table,
                   "(COALESCE(l.{l.request_digest}, '') = '' OR COALESCE({digest}, '') = ''"
                   " OR l.{l.request_digest} = {digest})",
@@ -254,13 +292,15 @@ StoreSql store_sql(const Table& table, const Shape& shape) {
                              {"is_head", head},
                              {"rest", columns},
                              {"measured", joined},
-                             {"same_digest", same_digest(table, text("o.{request_digest}"))},
+                             {"is_same", is_same(table, text("o.{request_digest}"))},
+                             {"may_be_same", may_be_same(table, text("o.{request_digest}"))},
                              {"expired", table.outbox_columns.expires_at.empty()
                                              ? "false"
                                              : text("COALESCE(o.{expires_at} <= now(), false)")}});
   };
 
   StoreSql sql;
+  sql.date_rows = text(date_rows_text);
   sql.claim = claim_with(rest, measured);
   sql.claim_bare = claim_with("$3::bigint", "");
   sql.read = text(read_text, {{"rest", rest}, {"measured", measured}});
@@ -273,18 +313,20 @@ StoreSql store_sql(const Table& table, const Shape& shape) {
             {"reason_column", has_reason ? text("{l.reason_code}, ") : ""},
             {"reason_value", has_reason ? "NULLIF(u.reason, ''), " : ""},
             {"reason_set", has_reason ? text("{l.reason_code} = excluded.{l.reason_code},") : ""},
-            {"same_excluded", same_digest(table, text("excluded.{l.request_digest}"))}});
+            {"may_be_same", may_be_same(table, text("excluded.{l.request_digest}"))}});
   sql.write_outbox = text(write_outbox_text, {{"fence", held},
                                               {"status_type", shape.status_type},
-                                              {"same_digest", same_digest(table, "w.digest")}});
+                                              {"is_same", is_same(table, "w.digest")}});
   const Replacements of_claims = {
       {"claims", std::string(claims_text)},
       {"fence", held},
       {"held", text(held_text, {{"claims", std::string(claims_text)}, {"fence", held}})}};
   sql.locked = text(locked_text, of_claims);
   sql.heartbeat = text(heartbeat_text, of_claims);
+  sql.date_leases = text(date_leases_text);
   sql.take_expired = text(take_expired_text);
   sql.release = text(release_text, of_claims);
+  sql.postpone = text(postpone_text, of_claims);
   sql.release_unknown = text(release_unknown_text);
   sql.next_due = text(next_due_text, {{"is_head", head}});
   sql.clean_up = text(clean_up_text);

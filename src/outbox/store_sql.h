@@ -12,6 +12,7 @@ namespace hk::outbox {
 /// $n are the parameters; what they are stands beside each statement in store_sql.cpp.
 struct StoreSql {
   std::string claim{};
+  std::string date_rows{};   ///< gives a time to those that have none: the claim goes by it
   std::string claim_bare{};  ///< without what may be unreadable
   std::string read{};        ///< the rest of one row
   std::string lock{};
@@ -19,8 +20,10 @@ struct StoreSql {
   std::string write_outbox{};
   std::string locked{};  ///< which are ours and locked by somebody
   std::string heartbeat{};
+  std::string date_leases{};  ///< the same of leases
   std::string take_expired{};
   std::string release{};
+  std::string postpone{};
   std::string release_unknown{};
   std::string next_due{};
   std::string clean_up{};
@@ -56,8 +59,11 @@ constexpr std::string_view finish_settings =
 constexpr std::string_view housekeeping_settings =
     "SELECT set_config('statement_timeout', '5000', true)";
 
-/// SQL conditions, over `l` (the ledger) and a digest: the ledger has the same content, or nothing
-/// is known of the content on one side.
-std::string same_digest(const Table& table, std::string_view digest);
+/// SQL conditions, over `l` (the ledger) and a digest. may_be_same: the ledger has the same
+/// content, or nothing is known of the content on one side; an entry that is not `succeeded` may
+/// then be written. is_same: both have one digest, or neither has any; without that an entry that
+/// is `succeeded` says nothing about the row.
+std::string may_be_same(const Table& table, std::string_view digest);
+std::string is_same(const Table& table, std::string_view digest);
 
 }  // namespace hk::outbox

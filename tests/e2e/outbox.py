@@ -45,7 +45,7 @@ ADOPTED = Table(
      "OUTBOX_COLUMNS": "payload=order_request_json,destination=,headers=,order_key=,traceparent=,ledger.reason_code="},
     """
     CREATE TABLE outbox_orders (
-      id bigserial PRIMARY KEY, idempotency_key text UNIQUE, order_request_json jsonb, request_digest text,
+      id bigserial PRIMARY KEY, idempotency_key text NOT NULL UNIQUE, order_request_json jsonb, request_digest text,
       status text NOT NULL DEFAULT 'pending'
         CHECK (status IN ('pending', 'sending', 'succeeded', 'failed', 'aborted')),
       attempts int NOT NULL DEFAULT 0, last_error_code text, last_error_msg text, locked_by text, locked_at timestamptz,
@@ -77,8 +77,8 @@ CREATE TRIGGER watch_ledger AFTER INSERT OR UPDATE ON {ledger} FOR EACH ROW EXEC
 class Broker(Receiver):
     """An Answer with the action "gate" is given when open() was called for its path."""
 
-    def __init__(self):
-        super().__init__()
+    def __init__(self, port=0):
+        super().__init__(port)
         self.gates = collections.defaultdict(threading.Event)
 
     def open(self, path):

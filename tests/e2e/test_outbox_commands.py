@@ -362,13 +362,18 @@ class Adapters(OutboxCase):
         self.wait_received(2)
         self.assertEqual(self.keys_received(), {"order-1": 1, "order-2": 1})
 
-    def test_a_wrong_token_is_tried_again_and_then_given_up(self):
-        self.relay_to_server(OUTBOX_BROKER_TOKEN="wrong", OUTBOX_MAX_ATTEMPTS="2")
+    def test_rows_wait_until_the_token_is_right(self):
+        wrong = self.relay_to_server(OUTBOX_BROKER_TOKEN="wrong", OUTBOX_MAX_ATTEMPTS="2")
         self.enqueue("order-1")
-        row = self.wait_row("order-1", "aborted")
-        self.assertEqual((row["attempts"], row["last_error_code"]), ("2", "BROKER_REJECTED"))
-        self.assertEqual(self.ledger("order-1")["http_status"], "401")
+        (told,) = wrong.wait_event("outbox.broker_unavailable")
+        self.assertEqual((told["http_status"], told["reason_code"]), (401, "BROKER_REJECTED"))
+        self.assertEqual(wrong.terminate(), 0)
+        row = self.row("order-1")
+        self.assertEqual((row["status"], row["attempts"], row["last_error_code"]), ("pending", "0", "BROKER_REJECTED"))
         self.assertNotIn("wrong", row["last_error_msg"])
+        self.assertIsNone(self.ledger("order-1"))
+        self.relay_to_server()
+        self.assertEqual(self.wait_row("order-1", "succeeded")["attempts"], "1")
 
     def test_a_row_for_a_fifo_queue_is_accepted_once(self):
         url = self.server.make_queue("orders.fifo", FifoQueue="true")
@@ -392,9 +397,22 @@ class Adapters(OutboxCase):
         self.assertEqual(json.loads(message["Body"]), {"n": 1})
         self.assertEqual(message["MessageAttributes"]["X-Kind"]["StringValue"], "order")
 
-    def test_a_queue_that_is_not_there_is_tried_again_and_then_given_up(self):
+    def test_a_queue_that_is_not_there_is_waited_for(self):
         url = self.server.make_queue("there")
-        self.relay(**PATIENT, OUTBOX_ADAPTER="sqs", OUTBOX_SQS_QUEUE_URL=url + "-not", AWS_ACCESS_KEY_ID="test",
-                   AWS_SECRET_ACCESS_KEY="test", OUTBOX_MAX_ATTEMPTS="2")
+        relay = self.relay(**PATIENT, OUTBOX_ADAPTER="sqs", OUTBOX_SQS_QUEUE_URL=url + "-not", AWS_ACCESS_KEY_ID="test",
+                           AWS_SECRET_ACCESS_KEY="test", OUTBOX_MAX_ATTEMPTS="2")
         self.enqueue("order-1")
-        self.assertEqual(self.wait_row("order-1", "aborted")["last_error_code"], "BROKER_REJECTED")
+        self.assertEqual(relay.wait_event("outbox.broker_unavailable")[0]["http_status"], 400)
+        self.server.make_queue("there-not")
+        self.assertEqual(self.wait_row("order-1", "succeeded")["attempts"], "1")
+
+    def test_credentials_that_are_wrong_cost_no_attempt(self):
+        url = self.server.make_queue("guarded")
+        relay = self.relay(**PATIENT, OUTBOX_ADAPTER="sqs", OUTBOX_SQS_QUEUE_URL=url, AWS_ACCESS_KEY_ID="test",
+                           AWS_SECRET_ACCESS_KEY="not-this-one", OUTBOX_MAX_ATTEMPTS="2")
+        self.enqueue("order-1")
+        relay.wait_event("outbox.broker_unavailable")
+        self.assertEqual(relay.terminate(), 0)
+        self.assertEqual((self.row("order-1")["status"], self.row("order-1")["attempts"]), ("pending", "0"))
+        self.relay_to_queue(url)
+        self.assertEqual(self.wait_row("order-1", "succeeded")["attempts"], "1")

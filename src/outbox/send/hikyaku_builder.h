@@ -26,6 +26,8 @@ class HikyakuBuilder final : public RequestBuilder {
   explicit HikyakuBuilder(HikyakuSettings settings) : settings_(std::move(settings)) {}
 
   [[nodiscard]] std::string_view name() const override { return "hikyaku"; }
+  [[nodiscard]] std::string broker() const override { return settings_.broker_url; }
+  [[nodiscard]] Faults faults() const override { return Faults::of_broker; }
   Built build(Row row, Moment now) override;
 
  private:

@@ -8,6 +8,15 @@
 
 namespace hk::outbox {
 
+std::string HttpBuilder::target_of(const Row& row) const {
+  if (!waits_) {
+    return "";
+  }
+  const auto url =
+      delivery::parse_destination(row.destination.empty() ? destination_ : row.destination);
+  return url ? url->authority_key() : "";
+}
+
 Built HttpBuilder::build(Row row, Moment) {
   if (auto bad = check_payload(row)) {
     return std::unexpected(*std::move(bad));

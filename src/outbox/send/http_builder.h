@@ -10,16 +10,24 @@ namespace hk::outbox {
 
 class HttpBuilder final : public RequestBuilder {
  public:
-  /// `destination`: for rows that name none; "" = there is none.
-  HttpBuilder(std::string destination, std::string idempotency_header)
-      : destination_(std::move(destination)), idempotency_header_(std::move(idempotency_header)) {}
+  /// `destination`: for rows that name none; "" = there is none. `waits`: rows to a host that
+  /// cannot be reached wait for it.
+  HttpBuilder(std::string destination, std::string idempotency_header, bool waits = false)
+      : destination_(std::move(destination)),
+        idempotency_header_(std::move(idempotency_header)),
+        waits_(waits) {}
 
   [[nodiscard]] std::string_view name() const override { return "http"; }
+  [[nodiscard]] std::string target_of(const Row& row) const override;
+  [[nodiscard]] Faults faults() const override {
+    return waits_ ? Faults::of_hosts : Faults::of_rows;
+  }
   Built build(Row row, Moment now) override;
 
  private:
   const std::string destination_;
   const std::string idempotency_header_;
+  const bool waits_;
 };
 
 }  // namespace hk::outbox

@@ -59,7 +59,8 @@ Builder make_http(const Settings& settings, delivery::EgressPolicy& egress) {
                        "OUTBOX_ALLOW_HTTP_DESTINATIONS, OUTBOX_ALLOWED_HOSTS)");
     }
   }
-  return std::make_unique<HttpBuilder>(settings.destination, settings.idempotency_header);
+  return std::make_unique<HttpBuilder>(settings.destination, settings.idempotency_header,
+                                       settings.wait_for_hosts);
 }
 
 Builder make_hikyaku(const Settings& settings, delivery::EgressPolicy& egress) {

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <expected>
+#include <string>
 #include <string_view>
 
 #include "base/time.h"
 #include "core/message.h"
 #include "outbox/row.h"
+#include "outbox/send/faults.h"
 
 namespace hk::outbox {
 
@@ -22,6 +24,11 @@ class RequestBuilder {
   virtual ~RequestBuilder() = default;
 
   [[nodiscard]] virtual std::string_view name() const = 0;
+
+  /// As Sender has them. The relay's thread asks, too: constant.
+  [[nodiscard]] virtual std::string broker() const { return ""; }
+  [[nodiscard]] virtual std::string target_of(const Row&) const { return broker(); }
+  [[nodiscard]] virtual Faults faults() const { return Faults::of_rows; }
 
   /// Method, url, headers and body; the sender adds the timeout and the trace.
   virtual Built build(Row row, Moment now) = 0;

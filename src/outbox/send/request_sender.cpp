@@ -24,6 +24,7 @@
 #include "base/assert.h"
 #include "base/random.h"
 #include "delivery/headers.h"
+#include "outbox/send/broker_fault.h"
 #include "outbox/send/judge.h"
 #include "security/credentials.h"
 
@@ -61,6 +62,16 @@ core::Trace trace_of(const Row& row) {
   return trace;
 }
 
+void note_broker(Outcome& outcome, observe::AttemptResult result, bool fault) {
+  if (fault) {
+    outcome.ending = Ending::failed;
+    outcome.broker = Broker::at_fault;
+  } else if (result == observe::AttemptResult::delivered ||
+             result == observe::AttemptResult::http_error) {
+    outcome.broker = Broker::answered;
+  }
+}
+
 class RequestSender final : public Sender {
  public:
   RequestSender(std::unique_ptr<RequestBuilder> builder, std::size_t places, Millis timeout,
@@ -85,7 +96,12 @@ class RequestSender final : public Sender {
   Result<void> start(delivery::DispatcherOptions options);
 
   [[nodiscard]] std::string_view name() const override { return builder_->name(); }
+  [[nodiscard]] std::string broker() const override { return builder_->broker(); }
+  [[nodiscard]] std::string target_of(const Row& row) const override {
+    return builder_->target_of(row);
+  }
   void send(Row row) override;
+  void recall(const std::string& target) override;
   void look_at_leases() override;
   [[nodiscard]] int ready_fd() const override { return ready_fd_; }
   std::vector<Sent> take_finished() override;
@@ -96,6 +112,7 @@ class RequestSender final : public Sender {
  private:
   // On the I/O thread.
   void take_incoming();
+  void give_back(const std::string& target);
   void start_waiting();
   bool may_begin(Row& row);
   void begin(Row row, Moment now, std::vector<core::StartAttempt>& starts);
@@ -160,6 +177,10 @@ void RequestSender::send(Row row) {
   }
 }
 
+void RequestSender::recall(const std::string& target) {
+  asio::post(io_, [this, target] { give_back(target); });
+}
+
 void RequestSender::look_at_leases() {
   asio::post(io_, [this] {
     waiting_.insert(waiting_.begin(), std::move_iterator(in_doubt_.begin()),
@@ -192,6 +213,21 @@ void RequestSender::take_incoming() {
     incoming_.clear();
   }
   start_waiting();
+}
+
+/// What is still on its way here was sent after the recall, knowing of the pause.
+void RequestSender::give_back(const std::string& target) {
+  const auto take = [&](auto& rows) {
+    std::erase_if(rows, [&](Row& row) {
+      if (row.target != target) {
+        return false;
+      }
+      finish({.claim = std::move(row.claim), .outcome = {}, .begun = false, .recalled = true});
+      return true;
+    });
+  };
+  take(waiting_);
+  take(in_doubt_);
 }
 
 void RequestSender::start_waiting() {
@@ -251,7 +287,9 @@ void RequestSender::on_end(const core::StartAttempt& start, observe::AttemptResu
                            core::CompleteAttempt report) {
   const auto found = running_.find(start.id.seq.value());
   HK_ASSERT(found != running_.end());
+  const bool fault = is_broker_fault(builder_->faults(), result, report);
   Sent sent{std::move(found->second), judge(result, std::move(report))};
+  note_broker(sent.outcome, result, fault);
   running_.erase(found);
   record_span(start, sent);
   finish(std::move(sent));

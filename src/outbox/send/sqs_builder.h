@@ -19,6 +19,8 @@ class SqsBuilder final : public RequestBuilder {
                                                   AwsCredentials credentials);
 
   [[nodiscard]] std::string_view name() const override { return "sqs"; }
+  [[nodiscard]] std::string broker() const override { return queue_url_; }
+  [[nodiscard]] Faults faults() const override { return Faults::of_queue; }
   Built build(Row row, Moment now) override;
 
  private:

@@ -51,9 +51,9 @@ TEST_F(DatabaseTest, AServerThatDoesNotTakeTheCancelIsGivenUpAllTheSame) {
   Database database = value(connect_to(silent.folder()));
   database.set_timeout(200ms);
   std::future<bool> failed =
-      std::async(std::launch::async, [&] { return !database.run("SELECT pg_sleep(60)"); });
+      std::async(std::launch::async, [&] { return !database.run("SELECT pg_sleep(600)"); });
 
-  const bool ended = failed.wait_for(20s) == std::future_status::ready;
+  const bool ended = failed.wait_for(120s) == std::future_status::ready;
   silent.close();
 
   EXPECT_TRUE(ended);
@@ -79,11 +79,11 @@ TEST_F(DatabaseTest, TheServerEndsAStatementThatIsGivenUp) {
   const std::string pid = text(database, "SELECT pg_backend_pid()");
   database.set_timeout(200ms);
 
-  EXPECT_FALSE(database.run("SELECT pg_sleep(60)"));
+  EXPECT_FALSE(database.run("SELECT pg_sleep(600)"));
 
   Database other = value(connect_to(folder_of(postgres)));
   std::string left = "1";
-  for (int i = 0; i < 100 && left != "0"; ++i) {
+  for (int i = 0; i < 2'000 && left != "0"; ++i) {
     std::this_thread::sleep_for(50ms);
     left = text(other,
                 "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND pid = " + pid);
@@ -94,7 +94,7 @@ TEST_F(DatabaseTest, TheServerEndsAStatementThatIsGivenUp) {
 TEST_F(DatabaseTest, AHostThatIsSilentLeavesTimeForTheNextOne) {
   const Link silent(postgres.socket(), 0);
 
-  auto database = connect_to(silent.folder() + "," + folder_of(postgres), 4s);
+  auto database = connect_to(silent.folder() + "," + folder_of(postgres), 8s);
 
   ASSERT_TRUE(database) << database.error().error.message;
   EXPECT_EQ(text(*database, "SELECT 1"), "1");

@@ -1,4 +1,6 @@
 /// Outcomes written in two halves, while another connection claims.
+#include <map>
+
 #include "integration/outbox/relay_fixture.h"
 
 namespace hk::outbox::test {
@@ -178,6 +180,77 @@ TEST_F(LockedRowTest, OthersAreGivenBackWithoutWaitingForIt) {
   EXPECT_EQ(row("a"), "pending 0");
   EXPECT_EQ(row("b"), "sending 0");
   EXPECT_EQ(row("c"), "pending 0");
+}
+
+TEST_F(FinishTest, ARowThatIsPostponedIsPendingAgainWithoutAnAttempt) {
+  settings.backoff = {std::chrono::seconds{0}};
+  for (const char* key : {"tried", "kept", "delayed"}) {
+    enqueue(key);
+  }
+  Relay one = relay();
+  for (const Claimed& claimed : one.claim()) {
+    one.finish(claimed, failed("BROKER_ERROR", 500));
+  }
+  run(database, "UPDATE hikyaku_outbox SET next_run_at = '2020-01-01' WHERE id = 2");
+  const auto rows = one.claim();
+  ASSERT_EQ(rows.size(), 3U);
+  std::map<std::string, Claim> claims;
+  for (const Claimed& claimed : rows) {
+    claims[claimed.row.idempotency_key] = claimed.row.claim;
+  }
+  const std::string message(2'000, '\xff');
+
+  const auto given =
+      value(one.store.postpone({{claims["tried"], Millis{0}, "BROKER_UNREACHABLE", message},
+                                {claims["kept"], std::nullopt, "", ""},
+                                {claims["delayed"], Millis{3'600'000}, "", ""},
+                                {{99, "nobody", 0}, Millis{0}, "", ""}}));
+
+  EXPECT_EQ(given, (std::vector{true, true, true, false}));
+  EXPECT_EQ(row("tried"), "pending 1 BROKER_UNREACHABLE");
+  EXPECT_EQ(row("kept"), "pending 1 BROKER_ERROR");
+  EXPECT_EQ(ledger("tried"), "none");
+  EXPECT_EQ(text(database, "SELECT count(*) FROM hikyaku_outbox WHERE locked_by IS NULL"), "3");
+  EXPECT_EQ(text(database, "SELECT length(last_error_msg) FROM hikyaku_outbox WHERE id = 1"),
+            "512");
+  const auto again = one.claim();
+  ASSERT_EQ(again.size(), 2U);
+  EXPECT_EQ(again[0].row.claim.attempts, 1);
+  EXPECT_EQ(text(database, "SELECT next_run_at < '2021-01-01' FROM hikyaku_outbox WHERE id = 2"),
+            "t");
+  EXPECT_EQ(one.finish({{claims["tried"], "tried", "", failed()}})[0], Written::refused)
+      << "what was said of it before";
+}
+
+TEST_F(FinishTest, APostponedRowThatSomebodyHasLockedIsSaidSo) {
+  enqueue("a");
+  enqueue("b");
+  Relay one = relay();
+  const auto rows = one.claim();
+  Database somebody = connect(where);
+  run(somebody, "BEGIN");
+  run(somebody, "SELECT 1 FROM hikyaku_outbox WHERE idempotency_key = 'a' FOR UPDATE");
+
+  const auto given = value(one.store.postpone(
+      {{rows.at(0).row.claim, Millis{0}, "R", "m"}, {rows.at(1).row.claim, Millis{0}, "R", "m"}}));
+
+  EXPECT_EQ(given, (std::vector{false, true}));
+  EXPECT_EQ(row("a"), "sending 0");
+  run(somebody, "ROLLBACK");
+  EXPECT_EQ(value(one.store.postpone({{rows[0].row.claim, Millis{0}, "R", "m"}})),
+            std::vector{true});
+  EXPECT_EQ(row("a"), "pending 0 R");
+}
+
+TEST_F(FinishTest, APostponedRowThatTheDatabaseRefusesIsLeftToItsLease) {
+  enqueue("a");
+  Relay one = relay();
+  const auto rows = one.claim();
+  run(database, "ALTER TABLE hikyaku_outbox ADD CHECK (status <> 'pending')");
+
+  EXPECT_EQ(value(one.store.postpone({{rows.at(0).row.claim, Millis{0}, "R", "m"}})),
+            std::vector{true});
+  EXPECT_EQ(row("a"), "sending 0");
 }
 
 }  // namespace

@@ -91,7 +91,8 @@ TEST_F(NotifySourceTest, AsksASilentConnectionWhetherItIsAlive) {
   EXPECT_TRUE(becomes_due(source));
 
   const auto process = static_cast<pid_t>(
-      sql("SELECT pid FROM pg_stat_activity WHERE application_name = 'hikyaku outbox listen'")
+      sql("SELECT pid FROM pg_stat_activity WHERE application_name = 'hikyaku outbox listen' "
+          "AND query = 'SELECT 1'")  // not the connection of the proof, which is going
           .number(0, 0));
   ASSERT_EQ(::kill(process, SIGSTOP), 0);
   const bool given_up = serve(source, [this] { return last_error_.has_value(); });

@@ -65,6 +65,19 @@ TEST_F(OperatorTest, AListGoesOnPageByPage) {
   EXPECT_EQ(person().list({.status = "done"}).error().error.kind, ErrorKind::invalid_argument);
 }
 
+TEST_F(OperatorTest, RowsOfAnyIdAreListedAndRequeued) {
+  run(database,
+      "INSERT INTO hikyaku_outbox (id, idempotency_key, payload, status) VALUES "
+      "(-7, 'minus', '1', 'aborted'), (0, 'zero', '1', 'aborted'), (3, 'three', '1', 'aborted')");
+
+  const auto rows = value(person().list({.status = "aborted"}));
+
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_EQ(rows[0].id, -7);
+  EXPECT_EQ(rows[1].id, 0);
+  EXPECT_EQ(value(person().requeue({.all = true})).count, 3U);
+}
+
 TEST_F(OperatorTest, ShowHidesThePayloadUntilAskedAndSaysWhatTheLedgerHas) {
   enqueue("a", R"({"card": "4242"})");
   Relay one = relay();

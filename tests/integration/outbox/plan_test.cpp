@@ -30,6 +30,8 @@ TEST_F(PlanTest, RowsThatAreGivenAreFoundByTheirKeysWhateverTheStatisticsSay) {
   };
   const std::vector<std::pair<std::string, std::vector<Parameter>>> statements = {
       {sql.claim, {std::int64_t{1000}, "x", std::int64_t{1000}, "-infinity", std::int64_t{0}}},
+      {sql.date_rows, {}},
+      {sql.date_leases, {}},
       {sql.lock, claims},
       {sql.write_ledger, with({"{a,b}", "{d,d}", "{t,f}", "{200,500}", "{1,1}", "{r,r}"})},
       {sql.write_outbox,
@@ -38,6 +40,7 @@ TEST_F(PlanTest, RowsThatAreGivenAreFoundByTheirKeysWhateverTheStatisticsSay) {
       {sql.heartbeat, claims},
       {sql.take_expired, {std::int64_t{1000}, "x", std::int64_t{1000}}},
       {sql.release, claims},
+      {sql.postpone, with({"{0,-1}", "{r,r}", "{m,m}"})},
       {sql.clean_up, {std::int64_t{1000}, std::int64_t{1000}}},
   };
   // As they are when nothing is sending, and after all was cleaned away.

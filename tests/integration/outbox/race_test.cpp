@@ -286,6 +286,28 @@ TEST_F(RaceTest, EnqueueingTheSameAgainGivesTheSameRowAndOtherContentIsRefused) 
   EXPECT_EQ(text(database, "SELECT count(*) FROM hikyaku_outbox"), "1");
 }
 
+TEST_F(RaceTest, ARowWithoutADigestIsComparedByItsContent) {
+  for (const char* type : {"jsonb", "text", "bytea"}) {
+    SCOPED_TRACE(type);
+    const std::string function = std::string("enqueue_") + type;
+    settings.table.outbox = std::string("outbox_") + type;
+    init({.enqueue_function = function, .payload_type = type});
+    const auto call = [&](const std::string& arguments) {
+      auto rows = database.run("SELECT " + function + "(" + arguments + ")");
+      return rows ? std::string(rows->text(0, 0)) : rows.error().sqlstate;
+    };
+    run(database, "INSERT INTO " + settings.table.outbox +
+                      " (idempotency_key, payload, destination, headers) VALUES ('plain', '1', "
+                      "NULL, NULL), ('all', '1', 'https://e.example/', '{\"H\": \"1\"}')");
+
+    EXPECT_EQ(call("'plain', '1'"), "1");
+    EXPECT_EQ(call("'plain', '2'"), "HK409");
+    EXPECT_EQ(call("'plain', '1', 'https://e.example/'"), "HK409");
+    EXPECT_EQ(call(R"('all', '1', 'https://e.example/', '{"H":"1"}')"), "2");
+    EXPECT_EQ(call("'all', '1'"), "HK409");
+  }
+}
+
 TEST_F(RaceTest, ThePlainDigestIsThatOfThePayload) {
   init();
   enqueue("a", R"({"x": 1})");

@@ -10,7 +10,7 @@ namespace {
 constexpr const char* document_tables = R"(
   CREATE TYPE outbox_status AS ENUM ('pending', 'sending', 'succeeded', 'failed', 'aborted');
   CREATE TABLE outbox_orders (
-    id BIGSERIAL PRIMARY KEY, idempotency_key TEXT UNIQUE, order_request_json JSONB,
+    id BIGSERIAL PRIMARY KEY, idempotency_key TEXT NOT NULL UNIQUE, order_request_json JSONB,
     request_digest TEXT, status outbox_status NOT NULL DEFAULT 'pending', attempts INT,
     last_error_code TEXT, last_error_msg TEXT, locked_by TEXT, locked_at TIMESTAMPTZ,
     created_at TIMESTAMPTZ DEFAULT now(), updated_at TIMESTAMPTZ DEFAULT now(),
@@ -123,6 +123,79 @@ TEST_F(SchemaTest, TheTableOfTheDocumentIsAdoptedAndRelayed) {
   EXPECT_EQ(refused.error().sqlstate, "HK400");
 }
 
+TEST_F(SchemaTest, AKeyThatMayBeNullIsRefusedWithTheStatementsThatMendIt) {
+  adopt_document();
+  run(database, "ALTER TABLE outbox_orders ALTER COLUMN idempotency_key DROP NOT NULL");
+  run(database,
+      "INSERT INTO outbox_orders (idempotency_key, order_request_json) "
+      "VALUES (NULL, '1'), (NULL, '2'), ('', '3'), ('a', '4')");
+
+  const auto report = init_schema(database, settings.table);
+
+  ASSERT_FALSE(report.has_value());
+  EXPECT_EQ(report.error().kind, ErrorKind::invalid_argument);
+  const std::string& message = report.error().message;
+  EXPECT_NE(message.find("3 rows have no key"), std::string::npos) << message;
+  EXPECT_EQ(check_message().find("\"next_run_at\"") == std::string::npos, false)
+      << "nothing was changed";
+  // They are printed to be run, and enough.
+  const std::size_t begin = message.find("  UPDATE");
+  ASSERT_NE(begin, std::string::npos) << message;
+  ASSERT_NE(message.find("SET NOT NULL;", begin), std::string::npos) << message;
+  value(database.run_script(message.substr(begin)));
+  init();
+  EXPECT_EQ(check_message(), "");
+  EXPECT_EQ(text(database, "SELECT count(DISTINCT idempotency_key) FROM outbox_orders"), "4");
+  EXPECT_EQ(relay().claim().size(), 4U);
+}
+
+TEST_F(SchemaTest, AnEmptyTableWithANullableKeyIsToldTheOneStatement) {
+  adopt_document();
+  run(database, "ALTER TABLE outbox_orders ALTER COLUMN idempotency_key DROP NOT NULL");
+
+  const auto report = init_schema(database, settings.table);
+
+  ASSERT_FALSE(report.has_value());
+  EXPECT_TRUE(
+      report.error().message.ends_with("\n  ALTER TABLE \"public\".\"outbox_orders\" ALTER "
+                                       "COLUMN \"idempotency_key\" SET NOT NULL;"))
+      << report.error().message;
+}
+
+TEST_F(SchemaTest, AnIdThatMayBeNullOrRepeatedIsRefusedByInitAndByARelay) {
+  for (const char* change :
+       {"ALTER TABLE outbox_orders DROP CONSTRAINT outbox_orders_pkey",
+        "ALTER TABLE outbox_orders DROP CONSTRAINT outbox_orders_pkey, ADD UNIQUE (id), "
+        "ALTER COLUMN id DROP NOT NULL"}) {
+    SCOPED_TRACE(change);
+    run(database, "DROP TABLE IF EXISTS outbox_orders, idempo_ledger");
+    run(database, "DROP TYPE IF EXISTS outbox_status");
+    adopt_document();
+    init();
+    run(database, change);
+
+    const auto report = init_schema(database, settings.table);
+
+    ASSERT_FALSE(report.has_value());
+    EXPECT_NE(report.error().message.find("may be NULL or repeat itself"), std::string::npos);
+    EXPECT_NE(check_message().find("may be NULL or repeat itself"), std::string::npos);
+  }
+}
+
+TEST_F(SchemaTest, TablesThatInitMakesTakeNoRowThatCouldNotBeSent) {
+  init();
+  for (const char* row :
+       {"(NULL, '1', 'pending')", "('', '1', 'pending')", "('a', NULL, 'pending')",
+        "('a', '1', NULL)", "('a', '1', 'Pending')", "('a', '1', 'done')"}) {
+    SCOPED_TRACE(row);
+    const auto inserted = database.run(
+        std::string("INSERT INTO hikyaku_outbox (idempotency_key, payload, status) VALUES ") + row);
+    ASSERT_FALSE(inserted.has_value());
+    EXPECT_TRUE(inserted.error().sqlstate == "23514" || inserted.error().sqlstate == "23502");
+  }
+  run(database, "INSERT INTO hikyaku_outbox (idempotency_key, payload) VALUES ('a', '1')");
+}
+
 TEST_F(SchemaTest, ATableThatCannotBeAdoptedIsNamedWithAllThatIsWrong) {
   run(database,
       "CREATE TABLE hikyaku_outbox (id uuid, idempotency_key text, body jsonb, "
@@ -172,7 +245,8 @@ TEST_F(SchemaTest, AStatusOfWordsMayBeAnEnumOrADomain) {
       "CREATE TYPE state AS ENUM ('pending', 'sending', 'succeeded', 'failed', 'aborted')");
   run(database, "CREATE DOMAIN word AS varchar(20)");
   run(database,
-      "CREATE TABLE hikyaku_outbox (id bigserial PRIMARY KEY, idempotency_key text UNIQUE, "
+      "CREATE TABLE hikyaku_outbox (id bigserial PRIMARY KEY, idempotency_key text NOT NULL "
+      "UNIQUE, "
       "payload jsonb, status state DEFAULT 'pending')");
   run(database, "CREATE TABLE hikyaku_ledger (idempotency_key text PRIMARY KEY, status word)");
   init_schema(database, settings.table).value();

@@ -407,6 +407,83 @@ TEST(Send, BeginsARowOnlyWhileItsLeaseIsOurs) {
   EXPECT_EQ(received, (std::vector<std::string>{R"({"id":1})", R"({"id":5})", R"({"id":2})"}));
 }
 
+TEST(Send, RecallsWhatWaitsForOneTargetAndNothingElse) {
+  std::promise<void> first_is_there;
+  std::promise<void> gate;
+  std::atomic<int> requests{0};
+  Receiver receiver([&](Socket& socket) {
+    while (!socket.read_request().empty()) {
+      if (++requests == 1) {
+        first_is_there.set_value();
+        gate.get_future().wait();
+      }
+      if (!socket.write(ok_answer())) {
+        return;
+      }
+    }
+  });
+  Settings settings = loopback_settings();
+  settings.concurrency = 1;
+  World world(settings);
+  for (std::int64_t id = 1; id <= 5; ++id) {
+    Row row = row_to(receiver.url(), id);
+    row.target = id % 2 == 0 ? "other" : "this";
+    world.sender->send(std::move(row));
+  }
+  first_is_there.get_future().wait();
+
+  world.sender->recall("this");
+  gate.set_value();
+
+  std::map<std::int64_t, std::string> ends;
+  for (const Sent& sent : world.wait_for(5)) {
+    ends[sent.claim.id] = sent.recalled ? "recalled" : sent.begun ? "sent" : "lost";
+  }
+  EXPECT_EQ(ends, (std::map<std::int64_t, std::string>{
+                      {1, "sent"}, {2, "sent"}, {3, "recalled"}, {4, "sent"}, {5, "recalled"}}));
+  EXPECT_EQ(world.sender->in_flight(), 0U);
+}
+
+TEST(Send, SaysWhoseFaultItWas) {
+  Settings hikyaku;
+  hikyaku.adapter = Adapter::hikyaku;
+  Settings http = loopback_settings();
+  Settings waiting = http;
+  waiting.wait_for_hosts = true;
+  std::uint16_t closed = 0;
+  { const Socket listener = listen_on_loopback(closed); }
+  const auto at = [](std::uint16_t port) { return "http://127.0.0.1:" + std::to_string(port); };
+  const std::string nobody = at(closed);
+  const auto busy = answering(answer("503 Later", "Retry-After: 30\r\n"));
+  const auto refusing = answering(answer("400 Bad Request"));
+
+  const auto publish = [&](const std::string& url) {
+    hikyaku.broker_url = url;
+    World world(hikyaku);
+    EXPECT_EQ(world.sender->broker(), url);
+    EXPECT_EQ(world.sender->target_of(row_to("https://example.com/")), url);
+    return world.send(row_to("https://example.com/"));
+  };
+  EXPECT_EQ(publish(nobody).broker, Broker::at_fault);
+  EXPECT_EQ(publish(at(busy->port())).broker, Broker::at_fault);
+  EXPECT_EQ(publish(at(busy->port())).retry_after, 30s);
+  EXPECT_EQ(publish(at(refusing->port())).broker, Broker::answered);
+
+  const auto post = [&](const Settings& settings, const std::string& url) {
+    World world(settings);
+    EXPECT_EQ(world.sender->broker(), "");
+    return world.send(row_to(url)).broker;
+  };
+  EXPECT_EQ(post(http, nobody), Broker::unknown);
+  EXPECT_EQ(post(http, busy->url()), Broker::answered);
+  EXPECT_EQ(post(waiting, nobody), Broker::at_fault);
+  EXPECT_EQ(post(waiting, busy->url()), Broker::answered);
+  World world(waiting);
+  EXPECT_EQ(world.sender->target_of(row_to(nobody + "/a?b")), nobody);
+  EXPECT_EQ(world.sender->target_of(row_to("nowhere")), "");
+  EXPECT_EQ(World(http).sender->target_of(row_to(nobody)), "");
+}
+
 TEST(Send, CanBeDestroyedWithRowsOnTheirWay) {
   std::atomic<int> requests{0};
   Receiver receiver([&](Socket& socket) {
