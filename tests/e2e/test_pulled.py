@@ -228,6 +228,26 @@ class Halted(Case):
         self.assertEqual(self.bodies(dead, WaitTimeSeconds=10), ["one"])
         self.assertEqual(self.server.job(ids[0])["status"], "FAILED")
 
+    def test_without_a_dead_letter_queue_a_group_stops_after_its_own_number_of_receives(self):
+        url = self.server.make_queue("alone.fifo", FifoQueue="true", ContentBasedDeduplication="true", VisibilityTimeout="0",
+                                     HikyakuOnFailure="halt", HikyakuHaltAfter="2")
+        for body in ("one", "two"):
+            sent = self.server.sqs("SendMessage", QueueUrl=url, MessageBody=body, MessageGroupId="g")
+            self.assertEqual(sent.status, 200, sent.body)
+        self.assertEqual(self.bodies(url, MaxNumberOfMessages=1, WaitTimeSeconds=10), ["one"])
+        self.assertEqual(self.bodies(url, MaxNumberOfMessages=1), ["one"])
+        self.assertEqual(self.bodies(url), [])
+        self.server.restart()
+        self.assertEqual(self.bodies(url), [])
+        [halted] = self.server.get("/api/v1/queues/alone.fifo/halted").json()["halted"]
+        self.assertEqual((halted["group"], halted["receives"]), ("g", 2))
+        self.assertEqual(self.server.cli("queues", "skip", "alone.fifo", "g").returncode, 0)
+        self.assertEqual(self.bodies(url, MaxNumberOfMessages=1), ["two"])
+
+        told = self.server.sqs("GetQueueAttributes", QueueUrl=url, AttributeNames=["All"]).json()["Attributes"]
+        self.assertEqual((told["HikyakuOnFailure"], told["HikyakuHaltAfter"]), ("halt", "2"))
+        self.assertNotIn("RedrivePolicy", told)
+
     def test_a_body_that_is_too_large_changes_nothing(self):
         url, _, ids = self.stopped("large")
         self.assertEqual(self.server.sqs("SetQueueAttributes", QueueUrl=url, Attributes={"MaximumMessageSize": "1024"}).status, 200)
