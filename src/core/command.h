@@ -46,6 +46,9 @@ struct CompleteAttempt {
 struct CancelMessage {
   TenantId tenant{};
   MessageId id{};
+  /// Neither it nor its queue was named: only what the QStash API made is meant (made_by_qstash),
+  /// and anything else is not_found.
+  bool unnamed = false;
 };
 
 /// Takes a dead letter out and publishes its content as a new message.

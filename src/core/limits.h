@@ -42,6 +42,7 @@ struct Limits {
   std::size_t group_endpoints_max = 1000;
   std::size_t schedules_per_batch = 256;    ///< runs
   std::size_t sweeps_per_batch = 256;       ///< messages of deleted queues, and of changed ones
+  std::uint32_t halt_after = 10;            ///< receives, where the queue does not say
   std::size_t receive_attempts_max = 1024;  ///< attempt ids of one queue
   std::size_t moves_per_batch = 256;        ///< messages of move tasks, and dead letters
   std::size_t moved_bytes_per_batch = std::size_t{16} << 20U;  ///< … they are copied

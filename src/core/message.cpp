@@ -84,4 +84,6 @@ std::optional<MessageId> parse_message_id(std::string_view text) {
   return MessageId{Seq{*seq}, *nonce};
 }
 
+bool made_by_qstash(const Message& message) { return !message.pull && !message.notification; }
+
 }  // namespace hk::core

@@ -144,8 +144,13 @@ struct Message {
   /// It waits in its queue until somebody asks for it; url is empty then. nullopt: it is pushed.
   std::optional<PullPart> pull{};
   bool edited = false;  ///< a retry whose receiver gets something else than what failed
+  bool notification = false;  ///< a topic of SNS sends it to a subscriber's URL
 
   friend bool operator==(const Message&, const Message&) = default;
 };
+
+/// Published, enqueued with a destination or scheduled, and what tells of such a message. What
+/// waits to be pulled belongs to its queue, whoever sent it, and a notification to its topic.
+bool made_by_qstash(const Message& message);
 
 }  // namespace hk::core

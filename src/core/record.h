@@ -155,8 +155,10 @@ struct PullSettings {
   bool content_dedup = false;
   bool dedup_by_group = false;
   std::string dead_letters_to{};   ///< queue; "" = none
-  std::uint32_t receives_max = 0;  ///< after as many it goes there
-  bool halt = false;  ///< a group stops at a message that has failed for good, instead of losing it
+  std::uint32_t receives_max = 0;  ///< after as many it has failed, and goes there; 0 = never
+  /// A group stops at a message that has failed, instead of losing it. Without a maximum of its
+  /// own the queue has Limits::halt_after.
+  bool halt = false;
   std::vector<Header> extra{};
   std::vector<Header> tags{};
   Moment purged_at{};

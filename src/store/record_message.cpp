@@ -158,8 +158,8 @@ records::Message& scratch() {
 void set_message(records::Message& record, const core::Message& message) {
   const auto& [id, created_at, tenant, queue, group, flow_key, method, url, host, headers, body,
                retry, timeout, not_before, labels, caller_ip, dedup_id, trace, replay_of, redact,
-               topic, endpoint, schedule, callback, failure_callback, callback_of, pull, edited] =
-      message;
+               topic, endpoint, schedule, callback, failure_callback, callback_of, pull, edited,
+               notification] = message;
   const auto& [retries_max, delay] = retry;
   record.set_nonce(id.nonce);
   record.set_created_at(to_ms(created_at));
@@ -202,6 +202,7 @@ void set_message(records::Message& record, const core::Message& message) {
     set_pull(*record.mutable_pull(), *pull);
   }
   record.set_edited(edited);
+  record.set_notification(notification);
 }
 
 std::string encode_message(const core::Message& message) {
@@ -247,6 +248,7 @@ Result<core::Message> take_message(core::Seq seq, records::Message& record) {
   if (record.has_pull()) {
     message.pull = take_pull(*record.mutable_pull());
   }
+  message.notification = record.notification();
   if ((record.has_callback() &&
        !take_callback(message.callback.emplace(), *record.mutable_callback())) ||
       (record.has_failure_callback() &&

@@ -137,6 +137,32 @@ class Publish(Case):
         self.assertEqual(self.server.job(kept)["status"], "RUNNING")
 
 
+    def test_a_bulk_cancel_reaches_only_what_is_named_or_of_qstash(self):
+        url = self.server.make_queue("kept")
+        fifo = self.server.make_queue("kept.fifo", FifoQueue="true", ContentBasedDeduplication="true")
+        self.assertEqual(self.server.sqs("SendMessage", QueueUrl=fifo, MessageBody="in order", MessageGroupId="g").status, 200)
+        for body in ("in flight", "waiting"):
+            self.assertEqual(self.server.sqs("SendMessage", QueueUrl=url, MessageBody=body).status, 200)
+        self.assertEqual(self.enqueue("kept", b"by qstash").status, 201)
+        [held] = self.server.receive(url, MaxNumberOfMessages=1, WaitTimeSeconds=10)
+        _, hook = self.hook()
+        self.assertEqual(self.server.request("POST", f"/v2/publish/{hook}", b"x", {"Upstash-Delay": "1h"}).status, 201)
+
+        self.assertEqual(self.server.request("DELETE", "/v2/messages").json(), {"cancelled": 1})
+        self.assertEqual(self.server.request("DELETE", "/v2/messages", b"{}").json(), {"cancelled": 0})
+        self.assertEqual(self.server.request("DELETE", "/v2/messages?fromDate=0&callerIp=127.0.0.1").json(), {"cancelled": 0})
+        empty = self.server.request("DELETE", "/v2/messages?queueName=")
+        self.assertEqual(empty.status, 400, empty.body)
+        self.assertIn("an empty value would mean everything", empty.json()["error"])
+
+        self.server.restart()
+        self.assertEqual(self.server.get("/v2/queues/kept").json()["lag"], 3)
+        self.assertEqual(self.server.sqs("DeleteMessage", QueueUrl=url, ReceiptHandle=held["ReceiptHandle"]).status, 200)
+        self.assertEqual([one["Body"] for one in self.server.receive(fifo, WaitTimeSeconds=10)], ["in order"])
+        self.assertEqual(self.server.request("DELETE", "/v2/messages?queueName=kept,kept.fifo").json(), {"cancelled": 3})
+        self.assertEqual(self.server.get("/v2/queues/kept").json()["lag"], 0)
+
+
 class Halted(Case):
     """Groups that have stopped at a message, and what people do about it."""
 
@@ -201,6 +227,26 @@ class Halted(Case):
         self.assertEqual(self.bodies(url, WaitTimeSeconds=10), ["two", "three"])
         self.assertEqual(self.bodies(dead, WaitTimeSeconds=10), ["one"])
         self.assertEqual(self.server.job(ids[0])["status"], "FAILED")
+
+    def test_without_a_dead_letter_queue_a_group_stops_after_its_own_number_of_receives(self):
+        url = self.server.make_queue("alone.fifo", FifoQueue="true", ContentBasedDeduplication="true", VisibilityTimeout="0",
+                                     HikyakuOnFailure="halt", HikyakuHaltAfter="2")
+        for body in ("one", "two"):
+            sent = self.server.sqs("SendMessage", QueueUrl=url, MessageBody=body, MessageGroupId="g")
+            self.assertEqual(sent.status, 200, sent.body)
+        self.assertEqual(self.bodies(url, MaxNumberOfMessages=1, WaitTimeSeconds=10), ["one"])
+        self.assertEqual(self.bodies(url, MaxNumberOfMessages=1), ["one"])
+        self.assertEqual(self.bodies(url), [])
+        self.server.restart()
+        self.assertEqual(self.bodies(url), [])
+        [halted] = self.server.get("/api/v1/queues/alone.fifo/halted").json()["halted"]
+        self.assertEqual((halted["group"], halted["receives"]), ("g", 2))
+        self.assertEqual(self.server.cli("queues", "skip", "alone.fifo", "g").returncode, 0)
+        self.assertEqual(self.bodies(url, MaxNumberOfMessages=1), ["two"])
+
+        told = self.server.sqs("GetQueueAttributes", QueueUrl=url, AttributeNames=["All"]).json()["Attributes"]
+        self.assertEqual((told["HikyakuOnFailure"], told["HikyakuHaltAfter"]), ("halt", "2"))
+        self.assertNotIn("RedrivePolicy", told)
 
     def test_a_body_that_is_too_large_changes_nothing(self):
         url, _, ids = self.stopped("large")

@@ -110,6 +110,7 @@ Op Simulation::make_publish() {
   if (next_op_ % 5 == 0) {  // not drawn: seeds stay what they were
     message->body.append(16 * (1 + next_op_ % 3), '.');
   }
+  message->notification = next_op_ % 7 == 0;
   message->timeout = Millis{1} + up_to(config_.timeout_max);
   if (config_.queues > 0 && chance(500)) {
     message->queue = "q" + std::to_string(rng_.below(config_.queues));
@@ -232,7 +233,9 @@ void Simulation::cancel_something() {
     }
     if (!callbacks.empty()) {
       const core::Message& one = *callbacks[rng_.below(callbacks.size())];
-      submit({.kind = Op::Kind::cancel, .tenant = one.tenant, .id = one.id});
+      Op op{.kind = Op::Kind::cancel, .tenant = one.tenant, .id = one.id};
+      op.unnamed = next_op_ % 2 == 0;  // not drawn: seeds stay what they were
+      submit(std::move(op));
       return;
     }
   }
@@ -249,7 +252,8 @@ void Simulation::cancel_something() {
   if (chance(30)) {
     id.seq = core::Seq{id.seq.value() + 5000};
   }
-  const Op op{.kind = Op::Kind::cancel, .tenant = tenant, .id = id};
+  Op op{.kind = Op::Kind::cancel, .tenant = tenant, .id = id};
+  op.unnamed = next_op_ % 2 == 0;
   submit(op);
   if (chance(config_.cancel_again)) {
     heap_.after(up_to(config_.gap * 20), [this, op] { submit(op); });

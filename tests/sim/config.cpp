@@ -36,6 +36,7 @@ core::Limits draw_limits(Rng& rng) {
   limits.share = limits.quantum <= 2 ? 1 : 4;  // not drawn: seeds stay what they were
   limits.bytes_per_place = limits.starts_per_batch <= 3 ? 16 : 65'536;                // nor is this
   limits.batch_bytes = limits.refills_per_batch <= 2 ? 100 : std::size_t{64} << 20U;  // nor this
+  limits.halt_after = limits.refills_per_batch <= 2 ? 1 : 3;                          // nor this
   limits.index_after = one_time(rng, {5, 50, 500, 2000});
   limits.index_per_batch = one_of(rng, std::array{1U, 4U, 64U, 1024U});
   limits.meta_every = one_time(rng, {1, 100, 1000, 5000});

@@ -34,6 +34,7 @@ void Model::add_to_views(const ModelMessage& message) {
     PullLane& lane = pull_lanes_[core::lane_of(content)];
     lane.all.insert(message.seq());
     lane.by_due.insert({message.due, message.seq()});
+    note_depth(core::lane_of(content), lane);
     return;
   }
   if (message.ordered()) {
@@ -144,6 +145,7 @@ void Model::begin(const Step& step) {
   changed_moves_.clear();
   last_moved_.clear();
   resolved_in_doubt_.clear();
+  not_hidden_.clear();
   changed_counts_.clear();
   changed_dead_letters_.clear();
   events_.clear();
@@ -232,6 +234,10 @@ void Model::crashed(store::BatchSeq survivor) {
   holders_.clear();
   idle_.clear();
   ++life_;
+  deep_.clear();
+  for (const auto& [key, lane] : pull_lanes_) {
+    note_depth(key, lane);
+  }
   while (!leases_.empty()) {
     update(leases_.begin()->second, [](ModelMessage& message) { message.leased = false; });
   }

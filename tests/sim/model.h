@@ -323,6 +323,11 @@ class Model {
   void move_one(core::TenantId tenant, core::Seq from, core::Seq to);
   void give_up(core::Seq from, const std::shared_ptr<const core::Message>& got);
 
+  // model_fair.cpp
+  void note_depth(const core::LaneKey& key, const PullLane& lane);
+  [[nodiscard]] std::size_t out_of(const PullLane& lane) const;
+  void check_fair(const ModelMessage& message) const;
+
   // model_receive_again.cpp
   bool hand_out_again(const Named& key, const core::PullSettings& settings, const Op& op);
   void note_attempt(const Named& queue, const Waiter& waiter, const core::HandOut& out);
@@ -406,6 +411,9 @@ class Model {
   std::map<Named, std::uint64_t> flow_pending_;
   std::map<Named, std::uint64_t> lags_;
   std::map<core::LaneKey, PullLane> pull_lanes_;  ///< none is empty
+  /// Lanes that had as many messages since the start as memory may not hold: of those it may not
+  /// know all that is visible, nor all that is out.
+  std::set<core::LaneKey> deep_;
   std::uint64_t received_ = 0;
   std::uint32_t in_flight_ = 0;
   std::uint32_t places_ = 0;  ///< of what is in flight
@@ -438,6 +446,9 @@ class Model {
   std::set<Named> changed_dedups_;
   std::set<Named> changed_moves_;  ///< names of their documents
   std::map<Named, core::Seq> last_moved_;
+  /// Queues of which something was received and not hidden: it is out until its receive is
+  /// answered.
+  std::set<Named> not_hidden_;
   /// Sources of tasks that failed: a message was taken out, and put back as if it had been
   /// received.
   std::set<Named> taken_in_vain_;

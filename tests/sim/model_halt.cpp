@@ -20,8 +20,10 @@ Expected refused(ErrorKind kind) { return {.kind = Expected::Kind::refused, .err
 bool Model::failed_for_good(const ModelMessage& message) const {
   const core::PullSettings& settings =
       *queues_.at({message.content->tenant, message.content->queue}).pull;
-  return settings.receives_max != 0 && message.attempts > 0 &&
-         message.attempts >= settings.receives_max + message.forgiven;
+  const std::uint32_t receives_max =
+      settings.receives_max == 0 && settings.halt ? limits_.halt_after : settings.receives_max;
+  return receives_max != 0 && message.attempts > 0 &&
+         message.attempts >= receives_max + message.forgiven;
 }
 
 /// If nobody has it: nothing of its group may leave.

@@ -414,6 +414,7 @@ void Model::hand_out_one(core::TenantId tenant, const core::EventRef& received, 
   const core::Seq seq = received.seq;
   check_may_go(tenant, seq);
   const ModelMessage& before = messages_.at(seq);
+  check_fair(before);
   require(received.attempt == before.attempts + 1, "receives",
           describe(before) + " was received with number " + std::to_string(received.attempt));
   require(dead_letter_queue(before) == nullptr, "dead letters once",
@@ -436,6 +437,9 @@ void Model::hand_out_one(core::TenantId tenant, const core::EventRef& received, 
     }
   });
   handed_out_.insert(seq);
+  if (due <= time_) {
+    not_hidden_.insert({tenant, messages_.at(seq).content->queue});
+  }
   event(tenant, seq, core::EventKind::active, received.attempt);
 }
 

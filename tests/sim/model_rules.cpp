@@ -299,6 +299,10 @@ Expected Model::cancel(const Op& op) {
   if (message == nullptr || core::is_final(message->status) || message->cancel_requested) {
     return refused(ErrorKind::not_found);
   }
+  // Who wants to cancel everything means neither queues that are pulled from nor notifications.
+  if (op.unnamed && (message->pulled() || message->content->notification)) {
+    return refused(ErrorKind::not_found);
+  }
   const core::Seq seq = op.id.seq;
   if (message->pulled()) {
     finish_canceled(seq);

@@ -68,6 +68,7 @@ struct Op {
   bool give_up = false;
   std::optional<Millis> retry_after{};
   int response_status = 0;
+  bool unnamed = false;  ///< cancel: by one who wants to cancel everything
 
   core::DeadLetterKey dead_letter{};
   /// retry_dead_letter: null, or retries, labels, headers, body, URL and a time to

@@ -52,6 +52,9 @@ core::PullSettings Simulation::draw_pull_settings(std::uint32_t number) {
       settings.dead_letters_to = pull_name(number == 0 ? 1 : 0);
     }
     settings.receives_max = static_cast<std::uint32_t>(1 + rng_.below(3));
+    if (settings.dead_letters_to.empty() && settings.visibility.count() % 2 == 0) {
+      settings.receives_max = 0;  // not drawn: seeds stay what they were
+    }
   }
   return settings;
 }

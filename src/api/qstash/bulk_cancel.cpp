@@ -1,6 +1,7 @@
 // DELETE /v2/messages: cancels the messages that ids or filters name (§10.3 of the wire
 // specification). A piece is selected, cancelled and answered for before the next one is selected,
-// so that neither the I/O thread nor the inbox is ever held by one call.
+// so that neither the I/O thread nor the inbox is ever held by one call. Unless it names ids or
+// queues it is about what this API made: queues of SQS and notifications of SNS are left alone.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -34,6 +35,9 @@ struct CancelQuery {
   std::vector<core::MessageId> ids{};
   Filter filter{};
   std::optional<std::uint64_t> count{};
+
+  /// Neither messages nor queues are called by their names.
+  [[nodiscard]] bool unnamed() const { return !by_ids && filter.queues.empty(); }
 };
 
 /// An empty id turns DELETE /v2/messages/{messageId} into this: older clients cancelled everything
@@ -58,6 +62,9 @@ Result<CancelQuery> read_query(const Call& call) {
   }
   if (const auto known = parameters->only(known_parameters); !known) {
     return std::unexpected(known.error());
+  }
+  if (const auto filled = check_filters_have_values(*parameters, {"count"}); !filled) {
+    return std::unexpected(filled.error());
   }
   CancelQuery query;
   const Result<std::optional<std::uint64_t>> count = parameters->number("count");
@@ -87,6 +94,9 @@ Result<CancelQuery> read_query(const Call& call) {
 /// Could a message of this lane fit? A queue's lane is of that queue; others have their flow key in
 /// the lane's name.
 bool lane_fits(const Filter& filter, const core::LaneKey& lane) {
+  if (filter.queues.empty() && lane.is_pulled()) {
+    return false;
+  }
   const auto has = [](const std::vector<std::string>& values, const std::string& one) {
     return values.empty() || std::ranges::binary_search(values, one);
   };
@@ -107,7 +117,8 @@ class BulkCancel : public std::enable_shared_from_this<BulkCancel> {
           services.submitter.durable_view(), tenant_,
           [this](const core::LaneKey& lane) { return lane_fits(query_.filter, lane); },
           [this](const core::Message& message) {
-            return message.created_at >= query_.filter.from &&
+            return (!query_.unnamed() || core::made_by_qstash(message)) &&
+                   message.created_at >= query_.filter.from &&
                    message.created_at <= query_.filter.to && query_.filter.matches(message);
           });
     }
@@ -142,7 +153,7 @@ class BulkCancel : public std::enable_shared_from_this<BulkCancel> {
     std::vector<core::Command> commands;
     commands.reserve(size);
     for (std::size_t i = 0; i < size; ++i) {
-      commands.emplace_back(core::CancelMessage{tenant_, query_.ids[next_++]});
+      commands.emplace_back(core::CancelMessage{tenant_, query_.ids[next_++], query_.unnamed()});
     }
     submit_all(batcher_, std::move(commands),
                [self = shared_from_this()](const std::vector<core::Reply>& replies) {

@@ -105,6 +105,10 @@ Result<DeadLetterQuery> read_dead_letter_query(const Call& call, bool with_json_
     if (const Result<void> added = parameters->add_json(call.request.body, id_parameters); !added) {
       return std::unexpected(added.error());
     }
+    const auto filled = check_filters_have_values(*parameters, {"messageId", "responseStatus"});
+    if (!filled) {
+      return std::unexpected(filled.error());
+    }
   }
   return understand(call.tenant->id, *parameters);
 }

@@ -1,6 +1,7 @@
 #include "api/qstash/filter.h"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <initializer_list>
 #include <iterator>
@@ -162,6 +163,26 @@ Result<Filter> read_filter(const Parameters& parameters) {
   filter.from = *from;
   filter.to = *to;
   return filter;
+}
+
+Result<void> check_filters_have_values(const Parameters& parameters,
+                                       std::initializer_list<std::string_view> further) {
+  static constexpr std::array<std::string_view, 12> filters = {
+      "url",      "queueName", "topicName", "label",      "flowControlKey", "callerIp",
+      "callerIP", "host",      "path",      "scheduleId", "fromDate",       "toDate"};
+  const auto is_empty = [&](std::string_view name) {
+    return parameters.given(name) && parameters.all(name).empty();
+  };
+  const auto* empty = std::ranges::find_if(filters, is_empty);
+  if (empty == filters.end()) {
+    empty = std::ranges::find_if(further, is_empty);
+    if (empty == further.end()) {
+      return {};
+    }
+  }
+  return fail(ErrorKind::invalid_argument,
+              std::string(*empty) +
+                  ": an empty value would mean everything; leave it out if you mean that");
 }
 
 Result<Paging> read_paging(const Parameters& parameters, std::size_t count_default,

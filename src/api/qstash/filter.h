@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -38,6 +39,11 @@ Result<void> check_count(std::string_view parameter, std::size_t values);
 
 /// invalid_argument: a date that is no number, too many values.
 Result<Filter> read_filter(const Parameters& parameters);
+
+/// For commands: a filter that is given without a value would select everything. invalid_argument
+/// names it.
+Result<void> check_filters_have_values(const Parameters& parameters,
+                                       std::initializer_list<std::string_view> further = {});
 
 struct Paging {
   std::size_t count = 0;

@@ -63,6 +63,7 @@ Result<core::Publish> to_subscriber(const Exchange& exchange, const Topic& topic
   message.timeout = std::min(timeout, exchange.services.options.timeout_max);
   message.caller_ip = exchange.caller_ip;
   message.trace = core::fresh_trace(exchange.batcher.rng());
+  message.notification = true;
   if (kind != HttpMessage::confirmation && !subscription.dead_letters_to.empty()) {
     message.failure_callback =
         core::Callback{.url = std::string(core::queue_scheme) + subscription.dead_letters_to};

@@ -9,6 +9,7 @@
 #include "api/json_input.h"
 #include "api/sqs/extra_settings.h"
 #include "api/text.h"
+#include "core/limits.h"
 
 namespace hk::api::sqs {
 
@@ -24,6 +25,8 @@ constexpr std::int64_t delay_max = 900;
 constexpr std::int64_t retention_max = 14 * 24 * hour;
 constexpr std::int64_t beyond_max = extended_max.count();
 
+constexpr std::int64_t receives_max = 1000;
+constexpr const char* halt_after = "HikyakuHaltAfter";
 constexpr std::int64_t push_parallelism_max = 1000;
 constexpr std::size_t key_id_bytes_max = 2'048;
 constexpr std::size_t policy_bytes_max = 8'192;
@@ -125,7 +128,7 @@ Checked<void> set_redrive(const Setting& one) {
   } else if (count->is_string()) {
     receives = parse_unsigned({count->get_string().data(), count->get_string().size()});
   }
-  if (!receives || *receives < 1 || *receives > 1000) {
+  if (!receives || *receives < 1 || *receives > std::uint64_t{receives_max}) {
     return wrong("maxReceiveCount must be between 1 and 1000.");
   }
   const auto arn = aws::parse_arn({text.data(), text.size()});
@@ -297,6 +300,14 @@ constexpr std::array rows = {
           one.settings.halt = one.value == "halt";
           return {};
         }},
+    Row{"HikyakuHaltAfter", true,
+        [](const Setting& one) -> Checked<void> {
+          if (const Checked<std::int64_t> read = one.number(1, receives_max); !read) {
+            return std::unexpected(read.error());
+          }
+          set_extra(one.settings, one.name, one.value);
+          return {};
+        }},
     Row{"HikyakuPushUrl", false, set_push_url},
     Row{"HikyakuPushParallelism", false,
         [](const Setting& one) -> Checked<void> {
@@ -313,6 +324,8 @@ constexpr std::array rows = {
     Row{"ApproximateNumberOfMessagesNotVisible", false, nullptr},
     Row{"ApproximateNumberOfMessagesDelayed", false, nullptr},
 };
+
+std::string halt_after_default() { return std::to_string(core::Limits{}.halt_after); }
 
 std::string seconds_text(Millis time) {
   return std::to_string(std::chrono::duration_cast<std::chrono::seconds>(time).count());
@@ -334,7 +347,7 @@ aws::TextMap shown(const PullSettings& settings) {
       all[one.name] = one.value;
     }
   }
-  if (settings.receives_max > 0) {
+  if (!settings.dead_letters_to.empty()) {
     std::string text;
     JsonWriter json(text);
     json.begin_object();
@@ -350,6 +363,9 @@ aws::TextMap shown(const PullSettings& settings) {
     all.try_emplace("FifoThroughputLimit", "perQueue");
     if (settings.halt) {
       all["HikyakuOnFailure"] = "halt";
+      if (settings.dead_letters_to.empty()) {
+        all.try_emplace(halt_after, halt_after_default());
+      }
     }
   }
   return all;
@@ -360,7 +376,8 @@ aws::TextMap in_effect(const PullSettings& settings) {
   aws::TextMap all = shown(settings);
   for (const auto& [name, otherwise] :
        {std::pair{"HikyakuPushParallelism", std::to_string(PushSettings{}.parallelism)},
-        std::pair{"KmsDataKeyReusePeriodSeconds", std::string("300")}}) {
+        std::pair{"KmsDataKeyReusePeriodSeconds", std::string("300")},
+        std::pair{halt_after, halt_after_default()}}) {
     const std::string set = find_extra(settings, name);
     all[name] = set.empty() ? otherwise : set;
   }
@@ -428,6 +445,11 @@ aws::Checked<void> apply_attributes(const Exchange& exchange, const std::string&
       !changed.dedup_by_group) {
     return refuse(ErrorCode::invalid_attribute_value,
                   "FifoThroughputLimit perMessageGroupId needs DeduplicationScope messageGroup.");
+  }
+  if (changed.dead_letters_to.empty()) {
+    // Without a RedrivePolicy, be it never set or taken away just now; 0 = as the core has it.
+    changed.receives_max =
+        static_cast<std::uint32_t>(parse_unsigned(find_extra(changed, halt_after)).value_or(0));
   }
   settings = std::move(changed);
   return {};

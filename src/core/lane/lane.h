@@ -53,18 +53,27 @@ struct Live {
 
 struct TenantLanes;
 
+/// A lane's place among those that receivers could be given something of. Without order whoever has
+/// the least out goes first; among equals, and among groups in order, who has waited longest.
+struct PullTurn {
+  std::uint32_t out = 0;  ///< messages in flight; 0 in order
+  std::uint64_t turn = 0;
+  friend auto operator<=>(const PullTurn&, const PullTurn&) = default;
+};
+
 /// A queue that is pulled from, in memory: its lanes that have something, and how much is out.
 /// INVARIANT: it is there as long as its queue is, or one of its lanes or messages is in memory.
 struct PullQueue {
   TenantId tenant{};
   std::string name{};
-  std::list<Lane*> ready{};     ///< lanes with a message that could be handed out
-  std::uint64_t in_flight = 0;  ///< leased
-  bool fed = false;             ///< listed to be looked at (Scheduler::next_fed)
-  std::map<Seq, Live*> live{};  ///< its messages that are in memory: what is out, and windows
-  std::set<Seq> halted{};       ///< those of them that are
-  std::size_t lanes = 0;        ///< in memory
-  bool orphan = false;          ///< its queue is gone: it goes with the last that uses it
+  std::map<PullTurn, Lane*> ready{};  ///< lanes with a message that could be handed out
+  std::uint64_t turns = 0;            ///< given so far
+  std::uint64_t in_flight = 0;        ///< leased
+  bool fed = false;                   ///< listed to be looked at (Scheduler::next_fed)
+  std::map<Seq, Live*> live{};        ///< its messages that are in memory: what is out, and windows
+  std::set<Seq> halted{};             ///< those of them that are
+  std::size_t lanes = 0;              ///< in memory
+  bool orphan = false;                ///< its queue is gone: it goes with the last that uses it
 };
 
 struct Lane {
@@ -93,8 +102,8 @@ struct Lane {
   std::uint32_t slots_used = 0;
   std::set<Seq> held{};  ///< ordered lanes: final ones that keep a slot for their callbacks
 
-  PullQueue* pull = nullptr;               ///< null: its messages are pushed
-  std::list<Lane*>::iterator ready_pos{};  ///< where == runnable and pull
+  PullQueue* pull = nullptr;  ///< null: its messages are pushed
+  PullTurn turn{};            ///< where == runnable and pull: its key in pull->ready
   /// Pulled in order: what has been handed out and is not done, leased or not. Nothing behind the
   /// first of them that cannot go may go.
   std::map<Seq, Live*> begun{};

@@ -118,6 +118,21 @@ bool Scheduler::drop_if_unused(PullQueue& queue) {
   return true;
 }
 
+void Scheduler::gate_changed(Gate& changed, Moment now) {
+  if (changed.timer) {
+    timers_.erase(Timer{*changed.timer, true, changed.serial});
+    changed.timer.reset();
+  }
+  wake_one(changed, now);
+  if (changed.kind == Gate::Kind::queue) {
+    // Its lanes have not parked: the whole queue was shut (pull_next).
+    PullQueue* const pull = find_pull_queue(changed.tenant, changed.name);
+    if (pull != nullptr && !pull->ready.empty()) {
+      feed(*pull);
+    }
+  }
+}
+
 void Scheduler::forget_gate(Gate& unrecorded) {
   unrecorded.orphan = true;
   drop_gate_if_unused(unrecorded);

@@ -52,29 +52,43 @@ PullQueue* Scheduler::next_fed() {
   return nullptr;
 }
 
+/// Behind all that have as much out: groups that have equally much take turns.
+PullTurn Scheduler::next_turn(Lane& lane) {
+  return {lane.in_run() ? 0 : lane.in_flight, ++lane.pull->turns};
+}
+
+/// REQUIRES: it is ready. Nothing is allocated.
+void Scheduler::take_turn(Lane& lane, PullTurn turn) {
+  auto place = lane.pull->ready.extract(lane.turn);
+  HK_ASSERT(!place.empty());
+  lane.turn = turn;
+  place.key() = turn;
+  lane.pull->ready.insert(std::move(place));
+}
+
+/// lane.in_flight is another number. What was given something goes behind its equals.
+void Scheduler::count_out(Lane& lane, bool given) {
+  if (lane.where == Lane::Where::runnable && !lane.in_run()) {
+    take_turn(lane, given ? next_turn(lane) : PullTurn{lane.in_flight, lane.turn.turn});
+  }
+}
+
 Live* Scheduler::pull_next(PullQueue& queue, ReceiverId receiver, Moment now) {
   while (!queue.ready.empty()) {
-    Lane& lane = *queue.ready.front();
+    Lane& lane = *queue.ready.begin()->second;
     Moment wake_at = never;
     Live* live = candidate(lane, now, wake_at, receiver);
     if (live == nullptr) {
       leave(lane);
-      pass_turn(lane, now);
       settle(lane, now);
       continue;
     }
-    if (Gate* shut = shut_gate(lane, *live, now)) {
-      leave(lane);
-      park(lane, *shut, now);
-      pass_turn(lane, now);
-      continue;
+    if (shut_gate(lane, *live, now) != nullptr) {
+      return nullptr;  // it is the queue's, and shut for all its lanes: gate_changed() goes on here
     }
     live->receiver = receiver;
     take(lane, *live, now);
-    pass_turn(lane, now);
     if (!lane.in_run()) {
-      // The next group's turn: one that sends much does not hold up the others.
-      queue.ready.splice(queue.ready.end(), queue.ready, lane.ready_pos);
       settle(lane, now);
     }
     check_refill(lane);
@@ -100,7 +114,6 @@ Live* Scheduler::pull_oldest(PullQueue& queue, Seq& after, Seq up_to, std::size_
       continue;
     }
     take(lane, live, now);
-    pass_turn(lane, now);
     settle(lane, now);
     return &live;
   }

@@ -176,7 +176,8 @@ void Scheduler::set_lane_timer(Lane& lane, Moment at) {
 void Scheduler::leave(Lane& lane) {
   HK_ASSERT(lane.where != Lane::Where::runnable || lane.pull != nullptr);
   if (lane.where == Lane::Where::runnable) {
-    lane.pull->ready.erase(lane.ready_pos);
+    const std::size_t erased = lane.pull->ready.erase(lane.turn);
+    HK_ASSERT(erased == 1);
   }
   if (lane.timer) {
     timers_.erase(Timer{*lane.timer, false, lane.serial});
@@ -196,11 +197,8 @@ void Scheduler::settle(Lane& lane, Moment now) {
     if (lane.pull == nullptr || candidate(lane, now, wake_at) != nullptr) {
       return;
     }
-    leave(lane);
-    pass_turn(lane, now);
-  } else {
-    leave(lane);
   }
+  leave(lane);
   check_refill(lane);
   if (candidate(lane, now, wake_at) != nullptr) {
     make_runnable(lane);
@@ -216,7 +214,8 @@ void Scheduler::make_runnable(Lane& lane) {
   HK_ASSERT(lane.where == Lane::Where::idle);
   lane.where = Lane::Where::runnable;
   if (lane.pull != nullptr) {
-    lane.ready_pos = lane.pull->ready.insert(lane.pull->ready.end(), &lane);
+    lane.turn = next_turn(lane);
+    lane.pull->ready.emplace(lane.turn, &lane);
     feed(*lane.pull);
     return;
   }
@@ -298,14 +297,6 @@ void Scheduler::pass_turn(Lane& lane, Moment now) {
   --opened->users;
   drop_gate_if_unused(*opened);
   wake_crowded(*lane.tenant, now);
-}
-
-void Scheduler::gate_changed(Gate& changed, Moment now) {
-  if (changed.timer) {
-    timers_.erase(Timer{*changed.timer, true, changed.serial});
-    changed.timer.reset();
-  }
-  wake_one(changed, now);
 }
 
 void Scheduler::set_slots(const LaneKey& key, std::uint32_t slots, Moment now) {
@@ -392,6 +383,7 @@ void Scheduler::lease(Live& live, Moment now) {
   ++lane.in_flight;
   if (lane.pull != nullptr) {
     ++lane.pull->in_flight;
+    count_out(lane, true);
     return;
   }
   ++lane.tenant->places;
@@ -409,6 +401,7 @@ void Scheduler::release(Live& live, Moment now) {
   if (lane.pull != nullptr) {
     HK_ASSERT(lane.pull->in_flight > 0);
     --lane.pull->in_flight;
+    count_out(lane, false);
   } else {
     HK_ASSERT(owner.places >= live.places && places_ >= live.places && in_flight_ > 0);
     owner.places -= live.places;

@@ -176,6 +176,9 @@ class Scheduler {
   void set_lane_timer(Lane& lane, Moment at);
   void leave(Lane& lane);
   void make_runnable(Lane& lane);
+  [[nodiscard]] static PullTurn next_turn(Lane& lane);
+  static void take_turn(Lane& lane, PullTurn turn);
+  static void count_out(Lane& lane, bool given);
   void park(Lane& lane, Gate& gate, Moment now);
   /// False: none waits, or it is still shut.
   bool wake_one(Gate& gate, Moment now);

@@ -4,6 +4,7 @@
 
 HK_SOMETIMES_DECLARE(cancel_of_running_message)
 HK_SOMETIMES_DECLARE(cancel_of_message_beyond_the_window)
+HK_SOMETIMES_DECLARE(cancel_leaves_alone_what_qstash_did_not_make)
 
 namespace hk::core {
 
@@ -13,6 +14,11 @@ Reply Machine::decide(const CancelMessage& command) {
   const auto message = find_message(command.tenant, command.id);
   if (message == nullptr) {
     return fail(ErrorKind::not_found, "no message " + to_text(command.id));
+  }
+  if (command.unnamed && !made_by_qstash(*message)) {
+    HK_SOMETIMES(cancel_leaves_alone_what_qstash_did_not_make);
+    return fail(ErrorKind::not_found,
+                "message " + to_text(command.id) + " was not made by the QStash API");
   }
   const Seq seq = command.id.seq;
   MessageState state = batch_.state(seq).value_or(MessageState{.due = message->not_before});

@@ -20,7 +20,10 @@ namespace hk::core {
 /// It was handed out here as often as its queue allows. Once at least, so that dead-letter queues
 /// that refer to each other or to themselves do not pass it on and on.
 bool Machine::failed_for_good(const Queue& queue, const Live& live) {
-  const std::uint32_t receives_max = queue.pull->receives_max;
+  std::uint32_t receives_max = queue.pull->receives_max;
+  if (receives_max == 0 && queue.pull->halt) {
+    receives_max = limits_.halt_after;
+  }
   if (receives_max == 0 || live.attempts == 0) {
     return false;
   }

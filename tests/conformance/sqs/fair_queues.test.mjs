@@ -44,6 +44,18 @@ describe("fair queues", TOGETHER, () => {
     await refused(queue.send("x", { ...to("g"), MessageDeduplicationId: "d" }), "InvalidParameterValue");
   });
 
+  it("hands out all of a quiet tenant before more of one that has much in flight", async () => {
+    const queue = await t.queue({ VisibilityTimeout: "900" });
+    await fill(queue, "noisy", many(80, "n"));
+    for (let i = 0; i < 4; i += 1) assert.equal((await queue.receive()).length, 10);
+    await fill(queue, "quiet", many(15, "q"));
+
+    assert.deepEqual((await queue.bodies()).sort(), many(10, "q"));
+    const got = await queue.bodies();
+    assert.equal(got.length, 10);
+    assert.deepEqual(got.filter((body) => body.startsWith("q")).sort(), many(15, "q").slice(10));
+  });
+
   for (const [who, group] of [
     ["another tenant", "quiet"],
     ["messages without a group", undefined],

@@ -215,6 +215,70 @@ TEST_F(BulkCancel, NobodyCancelsWhatIsNotTheirs) {
   EXPECT_EQ(cancelled(""), Seqs{2});
 }
 
+TEST_F(BulkCancel, LeavesQueuesOfSqsAndNotificationsOfSnsAloneUnlessTheyAreNamed) {
+  core::Message pulled;
+  pulled.queue = "of-sqs";
+  pulled.labels = {"red"};
+  pulled.pull.emplace();
+  core::Message in_order = pulled;
+  in_order.queue = "of-sqs.fifo";
+  in_order.pull->fifo = true;
+  core::Message notification;
+  notification.notification = true;
+  notification.labels = {"red"};
+  core::Message pushed;
+  pushed.queue = "of-qstash";
+  pushed.labels = {"red"};
+  store_waiting(1, pulled);
+  store_waiting(2, in_order);
+  store_waiting(3, notification);
+  store_waiting(4, pushed);
+  store(core::Seq{5}, pulled);  // young ones
+  store(core::Seq{6}, notification);
+  store(core::Seq{7}, pushed);
+  const auto id = [](std::uint64_t seq) { return core::to_text(id_of(core::Seq{seq})); };
+
+  const struct {
+    std::string query;
+    std::string body;
+    Seqs seqs;
+    bool unnamed;
+  } rows[] = {
+      {"", "", {4, 7}, true},
+      {"", "{}", {4, 7}, true},
+      {"/?count=100", "", {4, 7}, true},
+      {"?label=red", "", {4, 7}, true},
+      {"", R"({"label":"red","queueName":null})", {4, 7}, true},
+      {"?fromDate=0", "", {4, 7}, true},
+      {"?queueName=of-sqs", "", {1, 5}, false},
+      {"", R"({"queueName":["of-sqs","of-qstash"]})", {1, 4, 5, 7}, false},
+      {"?queueName=of-sqs.fifo&label=red", "", {2}, false},
+      {"?queueName=of-qstash", "", {4, 7}, false},
+      {"?messageIds=" + id(1) + "," + id(3) + "," + id(4), "", {1, 3, 4}, false},
+  };
+  for (const auto& row : rows) {
+    EXPECT_EQ(cancelled(row.query, row.body), row.seqs) << row.query << row.body;
+    for (const core::Command& command : submitter.taken) {
+      EXPECT_EQ(std::get<core::CancelMessage>(command).unnamed, row.unnamed) << row.query;
+    }
+  }
+}
+
+TEST_F(BulkCancel, AnEmptyValueIsNotEverything) {
+  store_waiting(1);
+  for (const std::string query :
+       {"?queueName=", "?queueName=,", "?label=%20",
+        "?url=", "?host=", "?path=", "?topicName=", "?scheduleId=", "?flowControlKey=",
+        "?callerIp=", "?callerIP=", "?fromDate=", "?toDate=", "?count="}) {
+    EXPECT_EQ(cancelled(query), Seqs{}) << query;
+    EXPECT_EQ(answered.status, 400) << query;
+    EXPECT_NE(error_of(answered).find("an empty value would mean everything"), std::string::npos);
+  }
+  EXPECT_EQ(cancelled("", R"({"queueName":""})"), Seqs{});
+  EXPECT_EQ(answered.status, 400);
+  EXPECT_EQ(cancelled("?cursor="), Seqs{1});
+}
+
 TEST_F(BulkCancel, WhatCouldNotBeDoneNowIsTold) {
   store_waiting(1);
   store_waiting(2);

@@ -172,6 +172,26 @@ TEST_F(SnsFifoPublish, InABatchTheEntryThatWasNotTakenHasFailed) {
       << response.body;
 }
 
+TEST_F(SnsPublish, WhatGoesToAUrlIsKnownAsANotification) {
+  options.gate_of = [](std::string_view) -> Result<std::string> { return "https://host:443"; };
+  Topic topic{.name = "t", .region = "eu-central-1", .incarnation = "i"};
+  topic.subscriptions["one"] = {.id = "one",
+                                .protocol = "https",
+                                .endpoint = "https://example.com/hook",
+                                .attributes = {{"RawMessageDelivery", "true"}},
+                                .confirmed = true};
+  const auto exchange =
+      make_exchange(std::make_shared<api::testing::FakeConnection>(), aws::Dialect::sns_query);
+  const Incoming incoming{.message = "m"};
+  FanOut fan_out(*exchange, topic, incoming, "id", "");
+  ASSERT_TRUE(fan_out.choose());
+
+  const FanOut::Copies all = fan_out.copies(nullptr, 1'000'000);
+  ASSERT_EQ(all.items.size(), 1U);
+  EXPECT_TRUE(all.items[0].message->notification);
+  EXPECT_FALSE(core::made_by_qstash(*all.items[0].message));
+}
+
 TEST_F(SnsPublish, NoMoreCopiesAreMadeOnceTheyAreTooMuch) {
   Topic topic{.name = "t", .region = "eu-central-1", .incarnation = "i"};
   for (int i = 0; i < 10; ++i) {

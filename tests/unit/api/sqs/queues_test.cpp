@@ -10,6 +10,9 @@ struct SqsQueues : aws::testing::ActionTest {
   SqsQueues() {
     submitter.answer = [this](core::Command& command) -> core::Reply {
       const auto* const create = std::get_if<core::CreatePullQueue>(&command);
+      if (std::holds_alternative<core::CountQueue>(command)) {
+        return core::QueueCounted{};
+      }
       if (create == nullptr) {
         return core::Done{};
       }
@@ -60,6 +63,7 @@ TEST_F(SqsQueues, AQueueIsTheSameWhenEachAttributeGivenIsWhatItHasAnyway) {
   }
   for (const std::string same :
        {R"({"FifoQueue":"True","FifoThroughputLimit":"perQueue"})",
+        R"({"FifoQueue":"true","HikyakuHaltAfter":"10"})",
         R"({"FifoQueue":"true","DeduplicationScope":"queue","HikyakuOnFailure":"deadLetter"})"}) {
     EXPECT_EQ(create("f.fifo", same).status, 200) << same;
   }
@@ -84,6 +88,63 @@ TEST_F(SqsQueues, AnAttributeThatWasSetIsComparedWithWhatItWasSetTo) {
   EXPECT_EQ(create("q", R"({"HikyakuPushParallelism":"10"})").status, 200);
   EXPECT_EQ(create("q", R"({"SqsManagedSseEnabled":"False"})").status, 200);
   EXPECT_EQ(create("q", R"({"SqsManagedSseEnabled":"true"})").status, 400);
+}
+
+/// Of a FIFO queue that halts, after changes of its attributes in any order.
+TEST_F(SqsQueues, AQueueHaltsAfterTheReceivesOfItsPolicyOrOfItsOwn) {
+  add_queue("dead.fifo", {.fifo = true});
+  const std::string policy =
+      R"("RedrivePolicy":"{\"deadLetterTargetArn\":\"arn:aws:sqs:eu-central-1:000000000000:)"
+      R"(dead.fifo\",\"maxReceiveCount\":3}")";
+  const std::string halt = R"("HikyakuOnFailure":"halt")";
+  const std::string own = R"("HikyakuHaltAfter":"5")";
+  const struct {
+    std::vector<std::string> sets;  ///< the first one makes it
+    std::uint32_t receives_max;     ///< 0: the server's
+    std::string told;
+  } rows[] = {
+      {{halt}, 0, R"("HikyakuHaltAfter":"10")"},
+      {{halt + "," + own}, 5, own},
+      {{halt, own}, 5, own},
+      {{own, halt}, 5, own},
+      {{halt + "," + policy}, 3, "RedrivePolicy"},
+      {{policy, halt}, 3, "RedrivePolicy"},
+      {{halt + "," + own, policy}, 3, "RedrivePolicy"},
+      {{halt + "," + own + "," + policy, R"("RedrivePolicy":"")"}, 5, own},
+      {{halt + "," + policy, R"("RedrivePolicy":"")"}, 0, R"("HikyakuHaltAfter":"10")"},
+      {{halt, policy, R"("RedrivePolicy":"")", own}, 5, own},
+  };
+  int number = 0;
+  for (const auto& row : rows) {
+    const std::string name = "q" + std::to_string(number++) + ".fifo";
+    SCOPED_TRACE(name);
+    EXPECT_EQ(create(name, R"({"FifoQueue":"true",)" + row.sets[0] + "}").status, 200);
+    const auto queue = [&] {
+      return std::ranges::find(submitter.reader->queue_list, name, &core::Queue::name);
+    };
+    const std::string url = R"({"QueueUrl":"http://host/000000000000/)" + name + '"';
+    for (std::size_t i = 1; i < row.sets.size(); ++i) {
+      submitter.taken.clear();
+      EXPECT_EQ(ask(set_queue_attributes, url + R"(,"Attributes":{)" + row.sets[i] + "}}").status,
+                200);
+      auto view = std::make_shared<api::testing::FakeReader>();  // one view never changes
+      view->queue_list = std::exchange(submitter.reader, view)->queue_list;
+      queue()->pull = std::get<core::SetPullSettings>(submitter.taken.at(0)).settings;
+    }
+    EXPECT_TRUE(queue()->pull->halt);
+    EXPECT_EQ(queue()->pull->receives_max, row.receives_max);
+    EXPECT_EQ(queue()->pull->dead_letters_to.empty(), row.told != "RedrivePolicy");
+    const std::string body = ask(get_queue_attributes, url + R"(,"AttributeNames":["All"]})").body;
+    EXPECT_NE(body.find(row.told), std::string::npos) << body;
+    EXPECT_EQ(body.find("RedrivePolicy") == std::string::npos, row.told != "RedrivePolicy") << body;
+  }
+  for (const std::string wrong : {"0", "1001", "x", ""}) {
+    EXPECT_EQ(
+        create("no.fifo", R"({"FifoQueue":"true","HikyakuHaltAfter":")" + wrong + R"("})").status,
+        400)
+        << wrong;
+  }
+  EXPECT_EQ(create("standard", R"({"HikyakuHaltAfter":"5"})").status, 400);
 }
 
 /// Attributes that hold JSON, with blanks in it so that it has that many bytes.

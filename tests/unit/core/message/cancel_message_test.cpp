@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "unit/core/rig.h"
+#include "unit/core/pull/pull_rig.h"
 
 namespace hk::core::testing {
 namespace {
@@ -28,6 +28,26 @@ TEST(CancelMessage, RefusesWhatIsNotThere) {
     EXPECT_EQ(ran.replies[0].error().kind, ErrorKind::not_found);
     EXPECT_TRUE(ran.mutations.empty());
   }
+}
+
+TEST(CancelMessage, WhoNamesNothingMeansWhatTheQStashApiMade) {
+  PullRig rig;
+  rig.make("q");
+  Message pushed = message_to("http://a");
+  pushed.not_before = rig.now + Millis{5000};
+  Message notification = pushed;
+  notification.notification = true;
+  const MessageId waits = rig.send("q", "waits");
+  const MessageId received = rig.send("q", "received");
+  EXPECT_EQ(rig.receive("q", 1), Bodies{"waits"});
+  for (const MessageId id : {waits, received, rig.publish(notification)}) {
+    const Ran ran = rig.run(CancelMessage{tenant_one, id, true});
+    ASSERT_FALSE(ran.replies.at(0).has_value());
+    EXPECT_EQ(ran.replies[0].error().kind, ErrorKind::not_found);
+    EXPECT_TRUE(ran.mutations.empty());
+    rig.run(CancelMessage{tenant_one, id}).only<Canceled>();
+  }
+  rig.run(CancelMessage{tenant_one, rig.publish(pushed), true}).only<Canceled>();
 }
 
 TEST(CancelMessage, EndsAWaitingMessageAtOnce) {

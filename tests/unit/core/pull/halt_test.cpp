@@ -211,6 +211,31 @@ TEST_P(Halt, ARetryForgivesWhatWasReceivedHereAndNoMore) {
   }
 }
 
+TEST_P(Halt, WithoutAMaximumAGroupStopsAfterAsManyReceivesAsTheServerHas) {
+  rig.make("plain", {.fifo = true, .halt = true});
+  rig.make("other", {.fifo = true});
+  for (const char* queue : {"plain", "other"}) {
+    rig.send(queue, queue, "g");
+    for (std::uint32_t i = 0; i < Limits{}.halt_after; ++i) {
+      EXPECT_EQ(rig.receive(queue, 1, second), (Bodies{queue})) << i;
+      rig.pass(second);
+      rig.run();
+      again();
+    }
+  }
+  EXPECT_EQ(rig.receive("plain", 1, second), Bodies{});
+  EXPECT_EQ(rig.receive("other", 1, second), Bodies{"other"});
+  EXPECT_EQ(rig.run(ListHalted{tenant_one, "plain"}).only<HaltedListed>().messages.size(), 1U);
+
+  rig.run(ResolveHalted{tenant_one, "plain", "g", Action::retry}).only<Done>();
+  again();
+  for (std::uint32_t i = 0; i < Limits{}.halt_after; ++i) {
+    EXPECT_EQ(rig.receive("plain", 1, second), Bodies{"plain"}) << i;
+    rig.pass(second);
+  }
+  EXPECT_EQ(rig.receive("plain", 1, second), Bodies{});
+}
+
 TEST_P(Halt, WhatIsPurgedCannotBeSkippedIntoTheDeadLetterQueue) {
   const Ran ran = rig.run(PurgeQueue{tenant_one, "q"}, ListHalted{tenant_one, "q"},
                           ResolveHalted{tenant_one, "q", "a", Action::skip});
