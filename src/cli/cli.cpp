@@ -117,9 +117,9 @@ void add_serve(CLI::App& app, Arguments& arguments) {
         arguments.serve_flags[name] = text;
       }
     }
-    config::Surroundings around{.environment_names = config::environment_names(),
-                                .environment_known = {"HIKYAKU_URL", "HIKYAKU_CLIENT_TOKEN",
-                                                      "HIKYAKU_NEW_MASTER_KEY"}};
+    config::Surroundings around{
+        .environment_names = config::environment_names(),
+        .environment_known = {"HIKYAKU_URL", "HIKYAKU_CLIENT_TOKEN", "HIKYAKU_NEW_MASTER_KEY"}};
     auto options = config::load(arguments.serve_flags, environment, around);
     if (!options) {
       tell("hikyaku: " + options.error().message);

@@ -41,8 +41,7 @@ Result<void> commit(store::Store& store, const core::Tenant& tenant) {
 }
 
 Result<Made> convert_tenant(const config::Options& options, store::Store& store) {
-  auto master_key =
-      open_master_key({options.data, options.master_key}, store, IfMissing::refuse);
+  auto master_key = open_master_key({options.data, options.master_key}, store, IfMissing::refuse);
   if (!master_key) {
     return std::unexpected(master_key.error());
   }

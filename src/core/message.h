@@ -143,7 +143,7 @@ struct Message {
   MessageId callback_of{};  ///< the message whose attempt this tells of; seq 0 = none
   /// It waits in its queue until somebody asks for it; url is empty then. nullopt: it is pushed.
   std::optional<PullPart> pull{};
-  bool edited = false;  ///< a retry whose receiver gets something else than what failed
+  bool edited = false;        ///< a retry whose receiver gets something else than what failed
   bool notification = false;  ///< a topic of SNS sends it to a subscriber's URL
 
   friend bool operator==(const Message&, const Message&) = default;

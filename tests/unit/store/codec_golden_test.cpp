@@ -98,12 +98,12 @@ TEST(CodecGolden, WhatWasWrittenIsReadAsItWasMeant) {
   EXPECT_EQ(decode_state(from_hex(state_1)), samples::state());
   core::Message notification = samples::message();
   notification.notification = true;
-  EXPECT_EQ(decode_message(core::Seq{77}, from_hex(std::string(message_1) + "880201")),
+  EXPECT_EQ(decode_message(core::Seq{77}, from_hex(std::string(message_1) + "900201")),
             notification);
   EXPECT_EQ(
       to_hex(
           only_write(core::PutMessage{std::make_shared<const core::Message>(notification)}).value),
-      std::string(message_1) + "880201");
+      std::string(message_1) + "900201");
   core::LaneEntry without_host = samples::lane_entry();
   without_host.host.clear();
   EXPECT_EQ(decode_lane_entry(without_host.place, from_hex(lane_entry_1)), without_host);
