@@ -96,6 +96,10 @@ TEST(Inbox, DocumentsAndBodiesThatAreMendedCountWithTheirBytes) {
   mended.body = std::string(60 * kib, 'x');
   EXPECT_EQ(first_batch(submissions(put, put)), 1U);
   EXPECT_EQ(first_batch(submissions(mended, mended)), 1U);
+  const auto changes = std::make_shared<core::RetryDeadLetter::Changes>();
+  changes->body = std::string(60 * kib, 'x');
+  const core::RetryDeadLetter edited{.changes = changes};
+  EXPECT_EQ(first_batch(submissions(edited, edited)), 1U);
 
   Inbox inbox(10, 100 * kib);
   auto all = submissions(put, mended);
