@@ -451,7 +451,7 @@ TEST(Send, SaysWhoseFaultItWas) {
   Settings waiting = http;
   waiting.wait_for_hosts = true;
   std::uint16_t closed = 0;
-  { const Socket listener = listen_on_loopback(closed); }
+  const Socket held = refuse_on_loopback(closed);
   const auto at = [](std::uint16_t port) { return "http://127.0.0.1:" + std::to_string(port); };
   const std::string nobody = at(closed);
   const auto busy = answering(answer("503 Later", "Retry-After: 30\r\n"));
