@@ -5,8 +5,8 @@
 
 #include "cli/development.h"
 #include "cli/process.h"
+#include "cli/read_stored.h"
 #include "observe/log.h"
-#include "store/typed_reader.h"
 
 namespace hk::cli {
 
@@ -205,13 +205,7 @@ core::Reply submit_and_wait(engine::Submitter& submitter, core::Command command)
 }
 
 Result<std::vector<core::Tenant>> stored_tenants(store::Store& store) {
-  try {
-    return store::TypedReader(store.snapshot()).tenants();
-  } catch (const store::UnreadableRecord& unread) {
-    return fail(ErrorKind::internal, unread.what());
-  } catch (const core::CorruptRecord& broken) {
-    return fail(ErrorKind::corruption, broken.what());
-  }
+  return read_stored(store, [](store::TypedReader& reader) { return reader.tenants(); });
 }
 
 Result<void> load_tenants(const config::Options& options, const security::MasterKey& master_key,

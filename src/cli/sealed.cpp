@@ -1,9 +1,9 @@
 #include "cli/sealed.h"
 
 #include "api/sns/signing_key.h"
+#include "cli/read_stored.h"
 #include "store/codec.h"
 #include "store/key.h"
-#include "store/typed_reader.h"
 
 namespace hk::cli {
 
@@ -20,19 +20,16 @@ Result<Sealed> read_sealed(store::Store& store) {
     }
     sealed.pepper = std::move(*pepper);
   }
-  constexpr std::size_t all = 100;  // the server makes one
-  try {
-    store::TypedReader reader(store.snapshot());
+  return read_stored(store, [&sealed](store::TypedReader& reader) {
+    constexpr std::size_t all = 100;  // the server makes one
     sealed.tenants = reader.tenants();
     for (const core::Tenant& tenant : sealed.tenants) {
       for (core::Document& one : reader.documents(tenant.id, api::sns::signing_key_kind, {}, all)) {
         sealed.signing_keys.push_back(std::move(one));
       }
     }
-  } catch (const core::CorruptRecord& broken) {
-    return fail(ErrorKind::corruption, broken.what());
-  }
-  return sealed;
+    return std::move(sealed);
+  });
 }
 
 }  // namespace hk::cli

@@ -20,7 +20,7 @@ struct Sealed {
   [[nodiscard]] bool empty() const { return !pepper && tenants.empty(); }
 };
 
-/// corruption: a record is broken.
+/// As read_stored() says: internal or corruption.
 Result<Sealed> read_sealed(store::Store& store);
 
 }  // namespace hk::cli
