@@ -394,7 +394,7 @@ void Daemon::run_effects(std::vector<core::Effect> effects) {
   }
 }
 
-/// Nothing new starts or is handed out, and whoever waits for messages is told that there are none.
+/// Nothing new starts or is handed out, and waiting receives end with an empty answer.
 /// What runs may end and what is out be settled, the outcomes are recorded, then everything closes.
 void Daemon::stop() {
   const auto deadline = std::chrono::steady_clock::now() + options_.drain;
