@@ -1,11 +1,24 @@
+# Several .cpp files become one translation unit: what they include is read once (HK_UNITY files at
+# a time, 0 = each alone). So the names in anonymous namespaces of a module are unique in it, and a
+# file includes what it uses all the same: `./dev lint` compiles each alone. Tests repeat each other's
+# names: what is in `namespace HK_TEST_FILE` is its file's own (alone, that is an anonymous namespace).
+function(hk_compile_together target)
+  if(HK_UNITY GREATER 1)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${HK_UNITY}
+                          UNITY_BUILD_UNIQUE_ID HK_TEST_FILE)
+  else()
+    target_compile_definitions(${target} PRIVATE HK_TEST_FILE=)
+  endif()
+endfunction()
+
 # One folder of src/ is one library that names its allowed neighbours. Each module has an include
 # root of its own (build/roots/core/core -> src/core), so that a header of a module that is not a
 # declared neighbour is not found: the dependency rule is checked by the compiler.
 #
 #   PUBLIC  modules that our headers include      PRIVATE  modules that only our .cpp files include
-#   LIBS    system libraries                      PCH      heavy system headers to precompile
+#   LIBS    system libraries
 function(hk_module name)
-  cmake_parse_arguments(M "" "" "PUBLIC;PRIVATE;LIBS;PCH;EXTRA" ${ARGN})
+  cmake_parse_arguments(M "" "" "PUBLIC;PRIVATE;LIBS;EXTRA" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cpp)
   list(REMOVE_ITEM sources ${PROJECT_SOURCE_DIR}/src/${name}/main.cpp)  # a program's own
   list(APPEND sources ${M_EXTRA})
@@ -19,9 +32,7 @@ function(hk_module name)
     add_library(hk_${name} STATIC ${sources})
     target_include_directories(hk_${name} PUBLIC ${root})
     target_link_libraries(hk_${name} PUBLIC ${M_PUBLIC} PRIVATE ${M_PRIVATE} ${M_LIBS} hk_warnings)
-    if(M_PCH AND HK_PCH)
-      target_precompile_headers(hk_${name} PRIVATE ${M_PCH})
-    endif()
+    hk_compile_together(hk_${name})
   else()
     add_library(hk_${name} INTERFACE)
     target_include_directories(hk_${name} INTERFACE ${root})
@@ -32,7 +43,7 @@ endfunction()
 # A GoogleTest binary made of every .cpp below a folder of tests/; registered with CTest as one test.
 #   hk_test(unit_core DIR unit/core MODULES core LABELS quick)
 function(hk_test name)
-  cmake_parse_arguments(T "" "DIR;TIMEOUT" "MODULES;LIBS;LABELS;PCH" ${ARGN})
+  cmake_parse_arguments(T "" "DIR;TIMEOUT" "MODULES;LIBS;LABELS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${T_DIR}/*.cpp)
   if(NOT sources)
     return()
@@ -43,9 +54,7 @@ function(hk_test name)
   target_link_libraries(hk_${name} PRIVATE ${T_MODULES} ${T_LIBS} GTest::gtest GTest::gtest_main hk_warnings)
   # What is tested is optimised; optimising the tests themselves would double the time of a build.
   target_compile_options(hk_${name} PRIVATE -O0 -U_FORTIFY_SOURCE)
-  if(T_PCH AND HK_PCH)
-    target_precompile_headers(hk_${name} PRIVATE ${T_PCH})
-  endif()
+  hk_compile_together(hk_${name})
   add_test(NAME ${name} COMMAND hk_${name} --gtest_brief=1)
   if(NOT T_TIMEOUT)
     set(T_TIMEOUT 1200)

@@ -19,6 +19,8 @@ Result<boost::json::object> parse_json_object(std::string_view text,
 /// However large: the caller has bounded it. invalid_argument: not JSON, not an array, too deep.
 Result<boost::json::array> parse_json_array(std::string_view text);
 
+inline std::string_view view(boost::json::string_view text) { return {text.data(), text.size()}; }
+
 /// The member, unless it is absent or null.
 inline const boost::json::value* member(const boost::json::object& object, std::string_view name) {
   const auto* const found = object.if_contains(boost::json::string_view(name.data(), name.size()));

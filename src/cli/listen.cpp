@@ -12,7 +12,7 @@ namespace hk::cli {
 
 namespace {
 
-std::string printable(std::string_view body) {
+std::string printable_body(std::string_view body) {
   std::string out;
   for (const char c : body.substr(0, 2000)) {
     const auto byte = static_cast<unsigned char>(c);
@@ -40,7 +40,7 @@ void print(const http::Request& request, bool json) {
         fmt::print("  {}: {}\n", name, *value);
       }
     }
-    fmt::print("  {}\n", printable(request.body));
+    fmt::print("  {}\n", printable_body(request.body));
   }
   std::fflush(stdout);
 }

@@ -20,11 +20,6 @@ namespace json = boost::json;
 
 namespace {
 
-int report(const Error& error) {
-  tell(fmt::format("hikyaku: {}", error.message));
-  return exit_code_of_disk(error.kind);
-}
-
 Result<std::unique_ptr<store::DurableStore>> open_existing(const std::string& data) {
   store::RocksDbOptions options;
   options.path = data;
@@ -43,11 +38,11 @@ int verify(const std::string& data, bool as_json) {
   harden_process();
   const auto place = key_place(data);
   if (!place) {
-    return report(place.error());
+    return report_disk_error(place.error());
   }
   auto store = open_existing(data);
   if (!store) {
-    return report(store.error());
+    return report_disk_error(store.error());
   }
   auto checked = [&]() -> Result<store::VerifyReport> {
     if (auto whole = (*store)->scrub(); !whole) {
@@ -63,10 +58,10 @@ int verify(const std::string& data, bool as_json) {
     return found;
   }();
   if (auto closed = (*store)->close(); !closed) {
-    return report(closed.error());
+    return report_disk_error(closed.error());
   }
   if (!checked) {
-    return report(checked.error());
+    return report_disk_error(checked.error());
   }
   const std::uint64_t messages = checked->rows[static_cast<std::size_t>(store::Table::message)];
   if (as_json) {
@@ -95,7 +90,7 @@ int backup(const std::string& data, const std::string& to, const std::string& ur
   std::error_code error;
   const std::string target = fs::absolute(to, error).lexically_normal().string();
   if (fs::exists(target)) {
-    return report(
+    return report_disk_error(
         {ErrorKind::invalid_argument, target + " exists already: name a directory that does not"});
   }
   const json::object done{{"backup", target}};
@@ -132,7 +127,7 @@ int backup(const std::string& data, const std::string& to, const std::string& ur
           "https://NAME:PORT, and --ca-file if the system does not trust it.",
           unreachable));
     }
-    return report(store.error());
+    return report_disk_error(store.error());
   }
   const auto place = key_place(data);
   // Also brings an interrupted rotation to its end.
@@ -143,10 +138,10 @@ int backup(const std::string& data, const std::string& to, const std::string& ur
                                          : Result<void>{};
   });
   if (auto closed = (*store)->close(); !closed) {
-    return report(closed.error());
+    return report_disk_error(closed.error());
   }
   if (!written) {
-    return report(written.error());
+    return report_disk_error(written.error());
   }
   if (!key) {
     tell("hikyaku: the backup is written without a master key: " + key.error().message);
@@ -158,11 +153,12 @@ int restore(const std::string& from, const std::string& data, bool as_json) {
   harden_process();
   std::error_code error;
   if (!fs::is_directory(from)) {
-    return report({ErrorKind::invalid_argument,
-                   from + " is not a directory: name the one that `hikyaku backup` wrote"});
+    return report_disk_error(
+        {ErrorKind::invalid_argument,
+         from + " is not a directory: name the one that `hikyaku backup` wrote"});
   }
   if (fs::exists(data) && !fs::is_empty(data, error)) {
-    return report(
+    return report_disk_error(
         {ErrorKind::invalid_argument,
          data +
              " is not empty: restore into a new directory and start the server with --data on it"});
@@ -171,7 +167,7 @@ int restore(const std::string& from, const std::string& data, bool as_json) {
   fs::permissions(data, fs::perms::owner_all, error);
   fs::copy(from, data, fs::copy_options::recursive | fs::copy_options::overwrite_existing, error);
   if (error) {
-    return report(
+    return report_disk_error(
         {ErrorKind::unavailable, "cannot copy " + from + " to " + data + ": " + error.message()});
   }
   const int code = verify(data, as_json);

@@ -46,6 +46,11 @@ sigset_t block_stop_signals() {
 
 void tell(const std::string& line) { std::fputs((line + "\n").c_str(), stderr); }
 
+int report_disk_error(const Error& error) {
+  tell("hikyaku: " + error.message);
+  return exit_code_of_disk(error.kind);
+}
+
 int refuse(const Error& error) {
   tell("hikyaku: " + error.message);
   return exit_code_of(error.kind);

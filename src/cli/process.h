@@ -23,6 +23,8 @@ sigset_t block_stop_signals();
 
 /// On standard error, if that takes it: fmt::print throws when a disk is full or a reader is gone.
 void tell(const std::string& line);
+/// Says what the data directory refused; returns the exit code for it.
+int report_disk_error(const Error& error);
 
 /// Says on standard error why a command fails; its exit code.
 int refuse(const Error& error);

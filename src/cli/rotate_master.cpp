@@ -143,30 +143,25 @@ Result<void> forget_old(store::DurableStore& store) {
   return {};
 }
 
-int report(const Error& error) {
-  tell("hikyaku: " + error.message);
-  return exit_code_of_disk(error.kind);
-}
-
 }  // namespace
 
 int rotate_master_key(const std::string& data, const std::string& new_key_file, bool as_json) {
   harden_process();
   if (const auto at = environment("HIKYAKU_CRASH_AT")) {
     if (auto armed = store::arm_crash(*at); !armed) {
-      return report(armed.error());
+      return report_disk_error(armed.error());
     }
   }
   const auto place = key_place(data);
   if (!place) {
-    return report(place.error());
+    return report_disk_error(place.error());
   }
   const auto named = named_key(new_key_file);
   if (!named) {
-    return report(named.error());
+    return report_disk_error(named.error());
   }
   if (!place->setting.empty() && !*named) {
-    return report(
+    return report_disk_error(
         {ErrorKind::invalid_argument,
          "the master key comes from the environment, and the new one must, too: set "
          "HIKYAKU_NEW_MASTER_KEY, or name a file with --new-key-file (\"openssl rand -hex "
@@ -177,15 +172,15 @@ int rotate_master_key(const std::string& data, const std::string& new_key_file, 
   options.create = false;
   auto store = store::open_rocksdb(options);
   if (!store) {
-    return report(store.error());
+    return report_disk_error(store.error());
   }
   const auto rotated = rotate(*place, **store, *named);
   const auto forgotten = rotated ? forget_old(**store) : Result<void>{};
   if (auto closed = (*store)->close(); rotated && !closed) {
-    return report(closed.error());
+    return report_disk_error(closed.error());
   }
   if (!rotated) {
-    return report(rotated.error());
+    return report_disk_error(rotated.error());
   }
   if (!forgotten) {
     tell(

@@ -3,20 +3,15 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/ascii.h"
+
 namespace hk::core {
-
-namespace {
-
-constexpr char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-constexpr char upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
-
-}  // namespace
 
 std::string canonical_header_name(std::string_view name) {
   std::string canonical(name);
   bool first = true;
   for (char& c : canonical) {
-    c = first ? upper(c) : lower(c);
+    c = first ? to_upper(c) : to_lower(c);
     first = c == '-';
   }
   return canonical;

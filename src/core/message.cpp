@@ -9,25 +9,25 @@ namespace hk::core {
 namespace {
 
 // In ASCII order, so that the texts of ids sort as the ids do.
-constexpr std::string_view alphabet =
+constexpr std::string_view id_alphabet =
     "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 constexpr std::string_view prefix = "msg_";
-constexpr std::size_t digits = 11;  // 62^11 > 2^64
+constexpr std::size_t id_digits = 11;  // 62^11 > 2^64
 constexpr std::size_t uuid_size = 36;
 
 void append_base62(std::string& out, std::uint64_t value) {
-  char text[digits];
-  for (std::size_t i = digits; i-- > 0;) {
-    text[i] = alphabet[value % 62];
+  char text[id_digits];
+  for (std::size_t i = id_digits; i-- > 0;) {
+    text[i] = id_alphabet[value % 62];
     value /= 62;
   }
-  out.append(text, digits);
+  out.append(text, id_digits);
 }
 
 std::optional<std::uint64_t> parse_base62(std::string_view text) {
   std::uint64_t value = 0;
   for (const char c : text) {
-    const std::size_t digit = alphabet.find(c);
+    const std::size_t digit = id_alphabet.find(c);
     if (digit == std::string_view::npos || value > (UINT64_MAX - digit) / 62) {
       return std::nullopt;
     }
@@ -62,7 +62,7 @@ std::optional<MessageId> parse_uuid(std::string_view text) {
 std::string to_text(MessageId id) {
   HK_ASSERT(id.seq.value() != 0);
   std::string text;
-  text.reserve(prefix.size() + 2 * digits);
+  text.reserve(prefix.size() + 2 * id_digits);
   text += prefix;
   append_base62(text, id.seq.value());
   append_base62(text, id.nonce);
@@ -73,11 +73,11 @@ std::optional<MessageId> parse_message_id(std::string_view text) {
   if (text.size() == uuid_size) {
     return parse_uuid(text);
   }
-  if (text.size() != prefix.size() + 2 * digits || !text.starts_with(prefix)) {
+  if (text.size() != prefix.size() + 2 * id_digits || !text.starts_with(prefix)) {
     return std::nullopt;
   }
-  const auto seq = parse_base62(text.substr(prefix.size(), digits));
-  const auto nonce = parse_base62(text.substr(prefix.size() + digits));
+  const auto seq = parse_base62(text.substr(prefix.size(), id_digits));
+  const auto nonce = parse_base62(text.substr(prefix.size() + id_digits));
   if (!seq || !nonce || *seq == 0) {
     return std::nullopt;
   }

@@ -45,12 +45,6 @@ struct Door {
   }
 };
 
-std::uint64_t random_seed() {
-  std::uint64_t seed = 0;
-  security::fill_random(&seed, sizeof seed);
-  return seed;
-}
-
 class RunningDispatcher final : public Dispatcher, public AttemptOwner {
  public:
   /// Without `keys` requests carry no identity of ours.
@@ -62,7 +56,7 @@ class RunningDispatcher final : public Dispatcher, public AttemptOwner {
         ends_(std::move(ends)),
         pool_({options_.idle_max, options_.idle_per_destination_max, options_.idle_age_max}),
         wheel_(Clock::now(), wheel_tick),
-        signer_(random_seed()),
+        signer_(security::random_seed()),
         means_{.io = io,
                .options = options_,
                .response_limits = {.header_bytes_kept = options_.response_header_bytes_kept,

@@ -5,7 +5,7 @@
 namespace hk::outbox {
 namespace {
 
-std::vector<std::string> split(std::string_view list) {
+std::vector<std::string> split_list(std::string_view list) {
   std::vector<std::string> parts;
   while (true) {
     const std::size_t comma = list.find(',');
@@ -25,9 +25,9 @@ std::string part(const std::vector<std::string>& parts, std::size_t i) {
 
 std::vector<Host> split_hosts(std::string_view hosts, std::string_view addresses,
                               std::string_view ports) {
-  const auto names = split(hosts);
-  const auto numbers = split(addresses);
-  const auto at = split(ports);
+  const auto names = split_list(hosts);
+  const auto numbers = split_list(addresses);
+  const auto at = split_list(ports);
   const std::size_t count = std::max(names.size(), numbers.size());
   // Lists that do not fit together are libpq's to complain about.
   const auto fits = [&](std::string_view list, std::size_t size) {

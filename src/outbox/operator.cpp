@@ -16,31 +16,33 @@ constexpr std::int64_t page_rows = 1'000;
 constexpr std::int64_t aborted_http_status = 499;
 constexpr const char* aborted_reason = "ABORTED_BY_OPERATOR";
 
-enum Column : int {
-  id,
-  key,
-  row_status,
-  attempts,
-  destination,
-  order_key,
-  created,
-  updated,
-  next_run,
-  locked_by,
-  locked,
-  error_code,
-  error_msg,
-  digest,
-  headers,
-  payload_bytes,
-  payload,
-  has_ledger,
-  ledger_digest,
-  ledger_status,
-  ledger_http,
-  ledger_reason,
-  ledger_response,
-  ledger_updated,
+struct Listed {
+  enum Column : int {
+    id,
+    key,
+    row_status,
+    attempts,
+    destination,
+    order_key,
+    created,
+    updated,
+    next_run,
+    locked_by,
+    locked,
+    error_code,
+    error_msg,
+    digest,
+    headers,
+    payload_bytes,
+    payload,
+    has_ledger,
+    ledger_digest,
+    ledger_status,
+    ledger_http,
+    ledger_reason,
+    ledger_response,
+    ledger_updated,
+  };
 };
 
 std::optional<Moment> moment(const Rows& rows, std::size_t i, int column) {
@@ -49,43 +51,43 @@ std::optional<Moment> moment(const Rows& rows, std::size_t i, int column) {
 
 Summary summary_of(const Rows& rows, std::size_t i) {
   Summary one;
-  one.id = rows.number(i, id);
-  one.idempotency_key = rows.text(i, key);
-  one.status = rows.text(i, row_status);
-  one.attempts = static_cast<std::int32_t>(rows.number(i, attempts));
-  one.destination = rows.text(i, destination);
-  one.order_key = rows.text(i, order_key);
-  one.created_at = moment(rows, i, created);
-  one.updated_at = moment(rows, i, updated);
-  one.next_run_at = moment(rows, i, next_run);
-  one.locked_by = rows.text(i, locked_by);
-  one.locked_at = moment(rows, i, locked);
-  one.last_error_code = rows.text(i, error_code);
-  one.last_error_msg = rows.text(i, error_msg);
+  one.id = rows.number(i, Listed::id);
+  one.idempotency_key = rows.text(i, Listed::key);
+  one.status = rows.text(i, Listed::row_status);
+  one.attempts = static_cast<std::int32_t>(rows.number(i, Listed::attempts));
+  one.destination = rows.text(i, Listed::destination);
+  one.order_key = rows.text(i, Listed::order_key);
+  one.created_at = moment(rows, i, Listed::created);
+  one.updated_at = moment(rows, i, Listed::updated);
+  one.next_run_at = moment(rows, i, Listed::next_run);
+  one.locked_by = rows.text(i, Listed::locked_by);
+  one.locked_at = moment(rows, i, Listed::locked);
+  one.last_error_code = rows.text(i, Listed::error_code);
+  one.last_error_msg = rows.text(i, Listed::error_msg);
   return one;
 }
 
 Detail detail_of(const Rows& rows, bool with_payload) {
   Detail detail;
   detail.row = summary_of(rows, 0);
-  detail.request_digest = rows.text(0, digest);
-  detail.headers = rows.text(0, headers);
-  if (!rows.is_null(0, payload_bytes)) {
-    detail.payload_bytes = rows.number(0, payload_bytes);
+  detail.request_digest = rows.text(0, Listed::digest);
+  detail.headers = rows.text(0, Listed::headers);
+  if (!rows.is_null(0, Listed::payload_bytes)) {
+    detail.payload_bytes = rows.number(0, Listed::payload_bytes);
   }
   if (with_payload && detail.payload_bytes) {
-    detail.payload = std::string(rows.text(0, payload));
+    detail.payload = std::string(rows.text(0, Listed::payload));
   }
-  if (rows.flag(0, has_ledger)) {
+  if (rows.flag(0, Listed::has_ledger)) {
     LedgerEntry entry;
-    entry.request_digest = rows.text(0, ledger_digest);
-    entry.status = rows.text(0, ledger_status);
-    if (!rows.is_null(0, ledger_http)) {
-      entry.http_status = static_cast<int>(rows.number(0, ledger_http));
+    entry.request_digest = rows.text(0, Listed::ledger_digest);
+    entry.status = rows.text(0, Listed::ledger_status);
+    if (!rows.is_null(0, Listed::ledger_http)) {
+      entry.http_status = static_cast<int>(rows.number(0, Listed::ledger_http));
     }
-    entry.reason_code = rows.text(0, ledger_reason);
-    entry.response = rows.text(0, ledger_response);
-    entry.updated_at = moment(rows, 0, ledger_updated);
+    entry.reason_code = rows.text(0, Listed::ledger_reason);
+    entry.response = rows.text(0, Listed::ledger_response);
+    entry.updated_at = moment(rows, 0, Listed::ledger_updated);
     detail.ledger = std::move(entry);
   }
   return detail;
@@ -121,7 +123,7 @@ Changed changed_of(const std::vector<std::int64_t>& ids, const Rows& before, con
   return changed;
 }
 
-DatabaseError refuse(std::string message) {
+DatabaseError refused(std::string message) {
   return {Error{ErrorKind::invalid_argument, std::move(message)}, ""};
 }
 
@@ -179,8 +181,8 @@ DatabaseResult<std::vector<Summary>> Operator::list(const ListQuery& query) {
                                         "failed", "aborted", "other"};
   if (std::find(std::begin(known), std::end(known), query.status) == std::end(known)) {
     return std::unexpected(
-        refuse("the status \"" + query.status +
-               "\" is none of pending, sending, succeeded, failed, aborted, other"));
+        refused("the status \"" + query.status +
+                "\" is none of pending, sending, succeeded, failed, aborted, other"));
   }
   // As a literal, so that the partial indexes can serve it.
   const Table& table = settings_.table;
@@ -310,7 +312,7 @@ DatabaseResult<Changed> Operator::release(const Selection& selection) {
 
 DatabaseResult<Changed> Operator::abort(const Selection& selection, const std::string& message) {
   if (selection.all) {
-    return std::unexpected(refuse("abort takes the ids of rows, not all of them"));
+    return std::unexpected(refused("abort takes the ids of rows, not all of them"));
   }
   const Table& table = settings_.table;
   const bool has_reason = !table.ledger_columns.reason_code.empty();

@@ -10,15 +10,8 @@ namespace hk::outbox {
 namespace {
 
 constexpr std::size_t given_back_together = 512;
-constexpr Millis locked_again{2'000};
 constexpr Millis probe_takes{1'000};
 constexpr Millis count_every{60'000};
-
-std::uint64_t random_seed() {
-  std::uint64_t seed = 0;
-  security::fill_random(&seed, sizeof seed);
-  return seed;
-}
 
 }  // namespace
 
@@ -29,7 +22,7 @@ RelayBroker::RelayBroker(const Settings& settings, Sender& sender, RelayMetrics&
       metrics_(metrics),
       log_(log),
       broker_(sender.broker()),
-      pauses_(random_seed()) {}
+      pauses_(security::random_seed()) {}
 
 std::size_t RelayBroker::claims(Clock::time_point now) const {
   return broker_.empty() ? std::numeric_limits<std::size_t>::max() : pauses_.room(broker_, now);

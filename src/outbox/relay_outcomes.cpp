@@ -5,7 +5,6 @@
 namespace hk::outbox {
 namespace {
 
-constexpr Millis locked_again{2'000};
 constexpr std::size_t written_together = 512;
 
 }  // namespace

@@ -21,7 +21,7 @@ struct Step {
 };
 using Steps = std::vector<Step>;
 
-bool allowed(std::string_view types, std::string_view type) {
+bool allows_type(std::string_view types, std::string_view type) {
   while (!types.empty()) {
     const std::size_t bar = types.find('|');
     if (types.substr(0, bar) == type) {
@@ -33,13 +33,14 @@ bool allowed(std::string_view types, std::string_view type) {
 }
 
 /// What is wrong with the columns that are there, and which are not.
-struct Columns {
+struct ColumnFindings {
   std::vector<const ColumnPlan*> missing{};
   std::string wrong{};
 };
 
-Columns compare(const Table& table, const Relation& relation, std::span<const ColumnPlan> plans) {
-  Columns out;
+ColumnFindings compare(const Table& table, const Relation& relation,
+                       std::span<const ColumnPlan> plans) {
+  ColumnFindings out;
   for (const ColumnPlan& plan : plans) {
     const std::string quoted = sql_text(table, "{" + std::string(plan.name) + "}");
     if (quoted == "\"\"") {
@@ -55,7 +56,7 @@ Columns compare(const Table& table, const Relation& relation, std::span<const Co
       out.wrong += (out.wrong.empty() ? "" : "; ") + ("column " + quoted + " is of type ") +
                    found->second +
                    ", which must be text, character varying or an enum of the five statuses";
-    } else if (!plan.types.empty() && !allowed(plan.types, found->second)) {
+    } else if (!plan.types.empty() && !allows_type(plan.types, found->second)) {
       out.wrong += (out.wrong.empty() ? "" : "; ") + ("column " + quoted + " is of type ") +
                    found->second + ", which must be one of " + std::string(plan.types);
     }
@@ -124,7 +125,7 @@ Result<void> plan_relation(Steps& steps, const Table& table, const Relation& rel
     return fail(ErrorKind::invalid_argument,
                 name + " is not an ordinary table: partitioned tables and views cannot be adopted");
   }
-  const Columns columns = compare(table, relation, plans);
+  const ColumnFindings columns = compare(table, relation, plans);
   std::string wrong = columns.wrong;
   for (const ColumnPlan* plan : columns.missing) {
     const std::string column = sql_text(table, "{" + std::string(plan->name) + "}");
@@ -228,7 +229,7 @@ Result<Steps> plan_schema(const Table& table, const Catalog& catalog, const Init
     return fail(ErrorKind::invalid_argument,
                 table.outbox_name() + " was set up by a newer version of hikyaku: run its init");
   }
-  if (!allowed("jsonb|json|text|bytea", options.payload_type)) {
+  if (!allows_type("jsonb|json|text|bytea", options.payload_type)) {
     return fail(ErrorKind::invalid_argument, "the payload type " + options.payload_type +
                                                  " is none of jsonb, json, text, bytea");
   }
@@ -413,7 +414,7 @@ DatabaseResult<Shape> check_schema(Database& database, const Table& table) {
       add("table " + name);
       return;
     }
-    const Columns columns = compare(table, relation, plans);
+    const ColumnFindings columns = compare(table, relation, plans);
     for (const ColumnPlan* plan : columns.missing) {
       add("column " + sql_text(table, "{" + std::string(plan->name) + "}") + " of " + name);
     }

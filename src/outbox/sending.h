@@ -15,6 +15,9 @@
 
 namespace hk::outbox {
 
+/// How long until a row that somebody else holds locked is tried again.
+inline constexpr Millis locked_again{2'000};
+
 /// A claimed row on its way.
 struct Sending {
   Claim claim{};

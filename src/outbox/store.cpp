@@ -12,21 +12,25 @@ namespace hk::outbox {
 namespace {
 
 // The columns of a claim.
-enum Column : int {
-  id,
-  attempts,
-  key,
-  digest,
-  order_key,
-  traceparent,
-  expired,
-  ledger_status,
-  same_content,
-  last_due,  ///< of all of them, the one that comes last in the claim index
-  last_id,
-  rest,  ///< and from here on those of `read`
+struct ClaimRow {
+  enum Column : int {
+    id,
+    attempts,
+    key,
+    digest,
+    order_key,
+    traceparent,
+    expired,
+    ledger_status,
+    same_content,
+    last_due,  ///< of all of them, the one that comes last in the claim index
+    last_id,
+    rest,  ///< and from here on those of `read`
+  };
 };
-enum RestColumn : int { destination, headers, too_large, payload };
+struct ReadRow {
+  enum Column : int { destination, headers, too_large, payload };
+};
 
 constexpr std::size_t headers_bytes_max = 65'536;
 
@@ -41,24 +45,24 @@ Outcome aborted(std::string reason, std::string message, int http_status) {
 
 /// What the ledger and the clock say about sending it.
 std::optional<Outcome> verdict(const Rows& rows, std::size_t i) {
-  if (rows.text(i, key).empty()) {
+  if (rows.text(i, ClaimRow::key).empty()) {
     // All of them would share one entry of the ledger.
     return aborted("INVALID_KEY",
                    "the row has no idempotency key (it is NULL or empty): set one with SQL and "
                    "requeue the row",
                    400);
   }
-  if (!rows.flag(i, same_content)) {
+  if (!rows.flag(i, ClaimRow::same_content)) {
     return aborted("IDEMPOTENCY_CONFLICT",
                    "the ledger has other content under this key: the digests differ", 409);
   }
-  if (rows.text(i, ledger_status) == "succeeded") {
+  if (rows.text(i, ClaimRow::ledger_status) == "succeeded") {
     Outcome outcome;
     outcome.ending = Ending::succeeded;
     outcome.http_status = 200;
     return outcome;
   }
-  if (rows.flag(i, expired)) {
+  if (rows.flag(i, ClaimRow::expired)) {
     return aborted("EXPIRED", "the row was not sent before its expires_at", 410);
   }
   return std::nullopt;
@@ -67,11 +71,12 @@ std::optional<Outcome> verdict(const Rows& rows, std::size_t i) {
 Claimed bare(const Rows& rows, std::size_t i, const std::string& owner) {
   Claimed claimed;
   Row& row = claimed.row;
-  row.claim = {rows.number(i, id), owner, static_cast<std::int32_t>(rows.number(i, attempts))};
-  row.idempotency_key = rows.text(i, key);
-  row.request_digest = rows.text(i, digest);
-  row.order_key = rows.text(i, order_key);
-  row.traceparent = rows.text(i, traceparent);
+  row.claim = {rows.number(i, ClaimRow::id), owner,
+               static_cast<std::int32_t>(rows.number(i, ClaimRow::attempts))};
+  row.idempotency_key = rows.text(i, ClaimRow::key);
+  row.request_digest = rows.text(i, ClaimRow::digest);
+  row.order_key = rows.text(i, ClaimRow::order_key);
+  row.traceparent = rows.text(i, ClaimRow::traceparent);
   claimed.settled = verdict(rows, i);
   return claimed;
 }
@@ -79,8 +84,8 @@ Claimed bare(const Rows& rows, std::size_t i, const std::string& owner) {
 /// Puts in what `read` gives, which begins at the column `first`.
 void fill(Claimed& claimed, const Rows& rows, std::size_t i, int first, PayloadType type) {
   Row& row = claimed.row;
-  row.destination = rows.text(i, first + destination);
-  const std::string_view headers_text = rows.text(i, first + headers);
+  row.destination = rows.text(i, first + ReadRow::destination);
+  const std::string_view headers_text = rows.text(i, first + ReadRow::headers);
   auto parsed = headers_text.size() > headers_bytes_max
                     ? fail(ErrorKind::invalid_argument, "the row's headers are too large")
                     : parse_headers(headers_text);
@@ -90,16 +95,16 @@ void fill(Claimed& claimed, const Rows& rows, std::size_t i, int first, PayloadT
     claimed.settled = aborted("HEADERS_INVALID", parsed.error().message, 400);
   }
   row.is_json = says_json(row.headers).value_or(true);  // it is sent as JSON then
-  if (rows.flag(i, first + too_large)) {
+  if (rows.flag(i, first + ReadRow::too_large)) {
     return;  // nullopt
   }
-  if (rows.is_null(i, first + payload)) {
+  if (rows.is_null(i, first + ReadRow::payload)) {
     if (!claimed.settled) {
       claimed.settled = aborted("PAYLOAD_INVALID", "the payload is NULL", 400);
     }
     return;
   }
-  const std::string_view text = rows.text(i, first + payload);
+  const std::string_view text = rows.text(i, first + ReadRow::payload);
   row.payload = type == PayloadType::bytea ? unhex(text) : std::string(text);
 }
 
@@ -190,13 +195,14 @@ DatabaseResult<std::vector<Claimed>> Store::claim_from(std::size_t n) {
                                               : std::unexpected(std::move(results).error());
   }
   const Rows& rows = results->back();
-  after_ = rows.size() == n ? After{std::string(rows.text(0, last_due)), rows.number(0, last_id)}
+  after_ = rows.size() == n ? After{std::string(rows.text(0, ClaimRow::last_due)),
+                                    rows.number(0, ClaimRow::last_id)}
                             : After{};
   std::vector<Claimed> claimed;
   claimed.reserve(rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
     claimed.push_back(bare(rows, i, owner));
-    fill(claimed.back(), rows, i, rest, shape_.payload);
+    fill(claimed.back(), rows, i, ClaimRow::rest, shape_.payload);
   }
   return claimed;
 }
@@ -272,9 +278,10 @@ DatabaseResult<std::size_t> Store::expire_leases(std::size_t limit) {
   std::vector<Finished> expired_rows;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     Finished one;
-    one.claim = {rows.number(i, id), owner, static_cast<std::int32_t>(rows.number(i, attempts))};
-    one.idempotency_key = rows.text(i, key);
-    one.request_digest = rows.text(i, digest);
+    one.claim = {rows.number(i, ClaimRow::id), owner,
+                 static_cast<std::int32_t>(rows.number(i, ClaimRow::attempts))};
+    one.idempotency_key = rows.text(i, ClaimRow::key);
+    one.request_digest = rows.text(i, ClaimRow::digest);
     one.outcome.reason_code = "LEASE_EXPIRED";
     one.outcome.message =
         "the relay that had the row did not say how it ended before its lease ran out";

@@ -64,7 +64,7 @@ std::vector<Written> written_of(const Rows& done, std::size_t count) {
 }
 
 /// One array for each column of the rows that a statement gets.
-struct Columns {
+struct ClaimColumns {
   std::vector<std::int64_t> ids{};
   std::vector<std::string> owners{};
   std::vector<std::int64_t> attempts{};
@@ -105,14 +105,14 @@ bool is_locked(const DatabaseError& error) { return error.sqlstate == "55P03"; }
 /// `plain`: nothing of the receiver's own words but ASCII, for a row that the database refused.
 std::vector<Statement> Store::finish_statements(const std::vector<Finished>& rows,
                                                 bool plain) const {
-  Columns ledger;
+  ClaimColumns ledger;
   std::string succeeded = "{";
   std::vector<std::int64_t> http_statuses;
   std::vector<std::string> responses;
   std::vector<std::string> ledger_reasons;
   bool failed_for_good = false;
 
-  Columns outbox;
+  ClaimColumns outbox;
   std::vector<std::string> endings;
   std::vector<std::string> reasons;
   std::vector<std::string> messages;
@@ -209,7 +209,7 @@ DatabaseResult<std::vector<Written>> Store::finish(const std::vector<Finished>& 
 // one by one.
 DatabaseResult<std::vector<Written>> Store::finish_unlocked(const std::vector<Finished>& rows) {
   std::vector<Written> all(rows.size(), Written::later);
-  Columns columns;
+  ClaimColumns columns;
   for (const Finished& row : rows) {
     columns.add(row);
   }
@@ -274,7 +274,7 @@ DatabaseResult<std::vector<bool>> Store::postpone(const std::vector<Postponed>& 
   if (rows.empty()) {
     return given;
   }
-  Columns columns;
+  ClaimColumns columns;
   std::vector<std::int64_t> delays;
   std::vector<std::string> reasons;
   std::vector<std::string> messages;

@@ -11,7 +11,7 @@ namespace {
 /// Names of PostgreSQL have at most 63 bytes; what is built on the base has a suffix of up to 15.
 constexpr std::size_t base_bytes_max = 46;
 
-std::string hash_of(std::string_view text) {
+std::string short_hash(std::string_view text) {
   std::uint32_t hash = 2166136261U;  // FNV-1a
   for (const char c : text) {
     hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
@@ -54,7 +54,7 @@ std::string Table::channel() const {
     while (end > 0 && (static_cast<unsigned char>(base[end]) & 0xc0U) == 0x80U) {
       --end;  // not within a character
     }
-    base = base.substr(0, end) + "_" + hash_of(outbox);
+    base = base.substr(0, end) + "_" + short_hash(outbox);
   }
   return base;
 }

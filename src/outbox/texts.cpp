@@ -10,7 +10,7 @@
 namespace hk::outbox {
 namespace {
 
-constexpr std::string_view replacement = "\xef\xbf\xbd";
+constexpr std::string_view replacement_character = "\xef\xbf\xbd";
 constexpr std::size_t response_depth_max = 64;
 
 /// The bytes of the well-formed character at `at`, 0 when there is none.
@@ -38,7 +38,7 @@ std::string clean_text(std::string_view bytes) {
   std::string out;
   for (std::size_t at = 0; at < bytes.size();) {
     const std::size_t width = bytes[at] == '\0' ? 0 : character_bytes(bytes, at);
-    out += width == 0 ? replacement : bytes.substr(at, width);
+    out += width == 0 ? replacement_character : bytes.substr(at, width);
     at += std::max<std::size_t>(width, 1);
   }
   return out;

@@ -74,6 +74,8 @@ Secret make_access_key_secret();
 
 /// Bits from the operating system; aborts if it has none to give.
 void fill_random(void* out, std::size_t count);
+/// For an Rng whose numbers nobody must be able to guess from outside.
+std::uint64_t random_seed();
 /// Buffered bits from the operating system. One per thread.
 class SystemRng final : public Rng {
  public:

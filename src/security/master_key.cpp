@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "base/assert.h"
+#include "security/bytes.h"
 #include "security/credentials.h"
 #include "security/digest.h"
 #include "security/encoding.h"
@@ -31,17 +32,12 @@ const EVP_CIPHER* aes_256_gcm() {
   return cipher;
 }
 
-struct FreeContext {
+struct FreeCipher {
   void operator()(EVP_CIPHER_CTX* context) const { EVP_CIPHER_CTX_free(context); }
 };
-using Context = std::unique_ptr<EVP_CIPHER_CTX, FreeContext>;
+using CipherContext = std::unique_ptr<EVP_CIPHER_CTX, FreeCipher>;
 
 std::string as_string(const Digest256& digest) { return {digest.begin(), digest.end()}; }
-
-const unsigned char* bytes_of(std::string_view text) {
-  return reinterpret_cast<const unsigned char*>(text.data());
-}
-unsigned char* bytes_of(std::string& text) { return reinterpret_cast<unsigned char*>(text.data()); }
 
 int size_of(std::string_view text) {
   HK_ASSERT(text.size() < (std::size_t{1} << 30U));  // secrets are short; OpenSSL counts in int
@@ -130,7 +126,7 @@ std::string MasterKey::seal(const Secret& plain, std::string_view context) const
   const std::string_view text = plain.reveal();
   out.resize(header_bytes + text.size() + tag_bytes);
 
-  const Context cipher(EVP_CIPHER_CTX_new());
+  const CipherContext cipher(EVP_CIPHER_CTX_new());
   HK_ASSERT(cipher != nullptr);
   int written = 0;
   HK_ASSERT(EVP_EncryptInit_ex2(cipher.get(), aes_256_gcm(), bytes_of(key.reveal()),
@@ -166,7 +162,7 @@ Result<Secret> MasterKey::open(std::string_view sealed, std::string_view context
   std::string tag(sealed.substr(sealed.size() - tag_bytes));
   std::string plain(encrypted.size(), '\0');
 
-  const Context cipher(EVP_CIPHER_CTX_new());
+  const CipherContext cipher(EVP_CIPHER_CTX_new());
   HK_ASSERT(cipher != nullptr);
   int written = 0;
   HK_ASSERT(EVP_DecryptInit_ex2(cipher.get(), aes_256_gcm(), bytes_of(key.reveal()),

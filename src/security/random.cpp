@@ -20,6 +20,12 @@ void fill_random(void* out, std::size_t count) {
   }
 }
 
+std::uint64_t random_seed() {
+  std::uint64_t seed = 0;
+  fill_random(&seed, sizeof seed);
+  return seed;
+}
+
 std::uint64_t SystemRng::next() {
   if (used_ == buffer_.size()) {
     fill_random(buffer_.data(), sizeof buffer_);

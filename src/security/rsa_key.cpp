@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "security/bytes.h"
 #include "security/credentials.h"
 
 namespace hk::security {
@@ -44,10 +45,6 @@ std::string written(BIO* bio) {
   const long size = BIO_get_mem_data(bio, &bytes);
   HK_ASSERT(size > 0);
   return {bytes, static_cast<std::size_t>(size)};
-}
-
-const unsigned char* bytes_of(std::string_view text) {
-  return reinterpret_cast<const unsigned char*>(text.data());
 }
 
 Certificate certify(EVP_PKEY* key, const std::string& common_name) {

@@ -10,7 +10,7 @@
 namespace hk::security {
 namespace {
 
-std::string_view bytes_of(const Digest256& digest) {
+std::string_view digest_bytes(const Digest256& digest) {
   return {reinterpret_cast<const char*>(digest.data()), digest.size()};
 }
 
@@ -34,7 +34,7 @@ std::string amz_date(Moment moment) {
   return {text.data(), static_cast<std::size_t>(std::max(length, 0))};
 }
 
-std::string hex_sha256(std::string_view bytes) { return hex(bytes_of(sha256(bytes))); }
+std::string hex_sha256(std::string_view bytes) { return hex(digest_bytes(sha256(bytes))); }
 
 void append_uri_encoded(std::string& out, std::string_view text, char kept) {
   constexpr std::string_view digits = "0123456789ABCDEF";
@@ -78,13 +78,13 @@ Secret derive_signing_key(const Secret& secret, std::string_view day, std::strin
                           std::string_view service) {
   Secret key{"AWS4" + std::string(secret.reveal())};
   for (const std::string_view part : {day, region, service, std::string_view("aws4_request")}) {
-    key = Secret(std::string(bytes_of(hmac_sha256(key.reveal(), part))));
+    key = Secret(std::string(digest_bytes(hmac_sha256(key.reveal(), part))));
   }
   return key;
 }
 
 std::string sign_text(const Secret& signing_key, std::string_view text) {
-  return hex(bytes_of(hmac_sha256(signing_key.reveal(), text)));
+  return hex(digest_bytes(hmac_sha256(signing_key.reveal(), text)));
 }
 
 }  // namespace hk::security

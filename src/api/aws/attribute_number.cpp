@@ -31,7 +31,7 @@ void take_sign(std::string_view& text) {
 
 /// "e-5"; 0 when there is none; nullopt when it is broken or beyond any limit.
 std::optional<int> take_exponent(std::string_view& text) {
-  if (text.empty() || to_lower(text.front()) != 'e') {
+  if (text.empty() || hk::to_lower(text.front()) != 'e') {
     return 0;
   }
   text.remove_prefix(1);

@@ -10,94 +10,99 @@ namespace hk::api::aws {
 
 namespace {
 
-using enum ErrorCode;
-
 constexpr std::string_view sqs_prefix = "AWS.SimpleQueueService.";
 constexpr std::size_t echoed_bytes_max = 256;
 
 constexpr auto rows = std::to_array<ErrorRow>({
-    {queue_does_not_exist, "QueueDoesNotExist", "AWS.SimpleQueueService.NonExistentQueue", 400,
+    {ErrorCode::queue_does_not_exist, "QueueDoesNotExist",
+     "AWS.SimpleQueueService.NonExistentQueue", 400, true},
+    {ErrorCode::queue_name_exists, "QueueNameExists", "QueueAlreadyExists", 400, true},
+    {ErrorCode::queue_deleted_recently, "QueueDeletedRecently",
+     "AWS.SimpleQueueService.QueueDeletedRecently", 400, true},
+    {ErrorCode::invalid_attribute_name, "InvalidAttributeName", "InvalidAttributeName", 400, true},
+    {ErrorCode::invalid_attribute_value, "InvalidAttributeValue", "InvalidAttributeValue", 400,
      true},
-    {queue_name_exists, "QueueNameExists", "QueueAlreadyExists", 400, true},
-    {queue_deleted_recently, "QueueDeletedRecently", "AWS.SimpleQueueService.QueueDeletedRecently",
-     400, true},
-    {invalid_attribute_name, "InvalidAttributeName", "InvalidAttributeName", 400, true},
-    {invalid_attribute_value, "InvalidAttributeValue", "InvalidAttributeValue", 400, true},
-    {invalid_message_contents, "InvalidMessageContents", "InvalidMessageContents", 400, true},
-    {receipt_handle_is_invalid, "ReceiptHandleIsInvalid", "ReceiptHandleIsInvalid", 404, true},
-    {message_not_inflight, "MessageNotInflight", "AWS.SimpleQueueService.MessageNotInflight", 400,
+    {ErrorCode::invalid_message_contents, "InvalidMessageContents", "InvalidMessageContents", 400,
      true},
-    {empty_batch_request, "EmptyBatchRequest", "AWS.SimpleQueueService.EmptyBatchRequest", 400,
+    {ErrorCode::receipt_handle_is_invalid, "ReceiptHandleIsInvalid", "ReceiptHandleIsInvalid", 404,
      true},
-    {too_many_entries_in_batch_request, "TooManyEntriesInBatchRequest",
+    {ErrorCode::message_not_inflight, "MessageNotInflight",
+     "AWS.SimpleQueueService.MessageNotInflight", 400, true},
+    {ErrorCode::empty_batch_request, "EmptyBatchRequest",
+     "AWS.SimpleQueueService.EmptyBatchRequest", 400, true},
+    {ErrorCode::too_many_entries_in_batch_request, "TooManyEntriesInBatchRequest",
      "AWS.SimpleQueueService.TooManyEntriesInBatchRequest", 400, true},
-    {batch_entry_ids_not_distinct, "BatchEntryIdsNotDistinct",
+    {ErrorCode::batch_entry_ids_not_distinct, "BatchEntryIdsNotDistinct",
      "AWS.SimpleQueueService.BatchEntryIdsNotDistinct", 400, true},
-    {invalid_batch_entry_id, "InvalidBatchEntryId", "AWS.SimpleQueueService.InvalidBatchEntryId",
-     400, true},
-    {batch_request_too_long, "BatchRequestTooLong", "AWS.SimpleQueueService.BatchRequestTooLong",
-     400, true},
-    {purge_queue_in_progress, "PurgeQueueInProgress", "AWS.SimpleQueueService.PurgeQueueInProgress",
-     403, true},
-    {over_limit, "OverLimit", "OverLimit", 403, true},
-    {request_throttled, "RequestThrottled", "RequestThrottled", 403, true},
-    {resource_not_found, "ResourceNotFoundException", "ResourceNotFoundException", 404, true},
-    {unsupported_operation, "UnsupportedOperation", "AWS.SimpleQueueService.UnsupportedOperation",
-     400, true},
-    {invalid_security, "InvalidSecurity", "InvalidSecurity", 403, true},
-    {invalid_parameter_value, "InvalidParameterValueException", "InvalidParameterValue", 400,
-     false},
+    {ErrorCode::invalid_batch_entry_id, "InvalidBatchEntryId",
+     "AWS.SimpleQueueService.InvalidBatchEntryId", 400, true},
+    {ErrorCode::batch_request_too_long, "BatchRequestTooLong",
+     "AWS.SimpleQueueService.BatchRequestTooLong", 400, true},
+    {ErrorCode::purge_queue_in_progress, "PurgeQueueInProgress",
+     "AWS.SimpleQueueService.PurgeQueueInProgress", 403, true},
+    {ErrorCode::over_limit, "OverLimit", "OverLimit", 403, true},
+    {ErrorCode::request_throttled, "RequestThrottled", "RequestThrottled", 403, true},
+    {ErrorCode::resource_not_found, "ResourceNotFoundException", "ResourceNotFoundException", 404,
+     true},
+    {ErrorCode::unsupported_operation, "UnsupportedOperation",
+     "AWS.SimpleQueueService.UnsupportedOperation", 400, true},
+    {ErrorCode::invalid_security, "InvalidSecurity", "InvalidSecurity", 403, true},
+    {ErrorCode::invalid_parameter_value, "InvalidParameterValueException", "InvalidParameterValue",
+     400, false},
     {ErrorCode::missing_parameter, "MissingRequiredParameterException", "MissingParameter", 400,
      false},
-    {unknown_operation, "UnknownOperationException", "InvalidAction", 400, false},
-    {serialization, "SerializationException", "MalformedInput", 400, false},
-    {missing_authentication_token, "MissingAuthenticationTokenException",
+    {ErrorCode::unknown_operation, "UnknownOperationException", "InvalidAction", 400, false},
+    {ErrorCode::serialization, "SerializationException", "MalformedInput", 400, false},
+    {ErrorCode::missing_authentication_token, "MissingAuthenticationTokenException",
      "MissingAuthenticationToken", 403, false},
-    {incomplete_signature, "IncompleteSignatureException", "IncompleteSignature", 400, false},
-    {invalid_client_token_id, "InvalidClientTokenIdException", "InvalidClientTokenId", 403, false},
-    {signature_does_not_match, "InvalidSignatureException", "SignatureDoesNotMatch", 403, false},
-    {request_expired, "RequestExpired", "RequestExpired", 403, false},
-    {access_denied, "AccessDeniedException", "AccessDenied", 403, false},
-    {internal_error, "InternalError", "InternalError", 500, false},
-    {service_unavailable, "ServiceUnavailable", "ServiceUnavailable", 503, false},
-    {request_entity_too_large, "RequestEntityTooLargeException", "RequestEntityTooLarge", 413,
+    {ErrorCode::incomplete_signature, "IncompleteSignatureException", "IncompleteSignature", 400,
      false},
-    {request_timeout, "RequestTimeoutException", "RequestTimeout", 408, false},
-    {no_operation, "UnknownOperationException", "UnknownOperationException", 404, false},
-    {sns_invalid_parameter, "", "InvalidParameter", 400, true},
-    {sns_parameter_value_invalid, "", "ParameterValueInvalid", 400, true},
-    {sns_validation_error, "", "ValidationError", 400, true},
-    {sns_not_found, "", "NotFound", 404, true},
-    {sns_resource_not_found, "", "ResourceNotFound", 404, true},
-    {sns_authorization_error, "", "AuthorizationError", 403, true},
-    {sns_topic_limit_exceeded, "", "TopicLimitExceeded", 403, true},
-    {sns_subscription_limit_exceeded, "", "SubscriptionLimitExceeded", 403, true},
-    {sns_filter_policy_limit_exceeded, "", "FilterPolicyLimitExceeded", 403, true},
-    {sns_throttled, "", "Throttled", 429, true},
+    {ErrorCode::invalid_client_token_id, "InvalidClientTokenIdException", "InvalidClientTokenId",
+     403, false},
+    {ErrorCode::signature_does_not_match, "InvalidSignatureException", "SignatureDoesNotMatch", 403,
+     false},
+    {ErrorCode::request_expired, "RequestExpired", "RequestExpired", 403, false},
+    {ErrorCode::access_denied, "AccessDeniedException", "AccessDenied", 403, false},
+    {ErrorCode::internal_error, "InternalError", "InternalError", 500, false},
+    {ErrorCode::service_unavailable, "ServiceUnavailable", "ServiceUnavailable", 503, false},
+    {ErrorCode::request_entity_too_large, "RequestEntityTooLargeException", "RequestEntityTooLarge",
+     413, false},
+    {ErrorCode::request_timeout, "RequestTimeoutException", "RequestTimeout", 408, false},
+    {ErrorCode::no_operation, "UnknownOperationException", "UnknownOperationException", 404, false},
+    {ErrorCode::sns_invalid_parameter, "", "InvalidParameter", 400, true},
+    {ErrorCode::sns_parameter_value_invalid, "", "ParameterValueInvalid", 400, true},
+    {ErrorCode::sns_validation_error, "", "ValidationError", 400, true},
+    {ErrorCode::sns_not_found, "", "NotFound", 404, true},
+    {ErrorCode::sns_resource_not_found, "", "ResourceNotFound", 404, true},
+    {ErrorCode::sns_authorization_error, "", "AuthorizationError", 403, true},
+    {ErrorCode::sns_topic_limit_exceeded, "", "TopicLimitExceeded", 403, true},
+    {ErrorCode::sns_subscription_limit_exceeded, "", "SubscriptionLimitExceeded", 403, true},
+    {ErrorCode::sns_filter_policy_limit_exceeded, "", "FilterPolicyLimitExceeded", 403, true},
+    {ErrorCode::sns_throttled, "", "Throttled", 429, true},
 });
 
 constexpr bool rows_are_in_order() {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (static_cast<std::size_t>(rows[i].code) != i) return false;
   }
-  return rows.size() == static_cast<std::size_t>(sns_throttled) + 1;
+  return rows.size() == static_cast<std::size_t>(ErrorCode::sns_throttled) + 1;
 }
 static_assert(rows_are_in_order());
 
 /// What code shared with SQS refuses, in the words of SNS.
 ErrorCode in_sns(ErrorCode code) {
   switch (code) {
-    case ErrorCode::missing_parameter: return sns_validation_error;
-    case invalid_parameter_value:
-    case invalid_message_contents:
-    case invalid_attribute_name:
-    case invalid_attribute_value:
-    case unsupported_operation:
-    case serialization: return sns_invalid_parameter;
-    case resource_not_found: return sns_resource_not_found;
-    case access_denied: return sns_authorization_error;
-    case over_limit:
-    case request_throttled: return sns_throttled;
+    case ErrorCode::missing_parameter: return ErrorCode::sns_validation_error;
+    case ErrorCode::invalid_parameter_value:
+    case ErrorCode::invalid_message_contents:
+    case ErrorCode::invalid_attribute_name:
+    case ErrorCode::invalid_attribute_value:
+    case ErrorCode::unsupported_operation:
+    case ErrorCode::serialization: return ErrorCode::sns_invalid_parameter;
+    case ErrorCode::resource_not_found: return ErrorCode::sns_resource_not_found;
+    case ErrorCode::access_denied: return ErrorCode::sns_authorization_error;
+    case ErrorCode::over_limit:
+    case ErrorCode::request_throttled: return ErrorCode::sns_throttled;
     default: return code;
   }
 }
@@ -121,7 +126,7 @@ std::string json_body(const ErrorRow& row, std::string_view message) {
 std::string xml_body(Dialect dialect, const ErrorRow& row, const Refusal& refusal,
                      std::string_view request_id) {
   std::string body = R"(<?xml version="1.0"?>)";
-  if (refusal.code == no_operation) {
+  if (refusal.code == ErrorCode::no_operation) {
     return body + "<UnknownOperationException/>";
   }
   body += R"(<ErrorResponse xmlns=")";
@@ -161,7 +166,7 @@ Refusal invalid_value(std::string_view parameter, std::string_view value, std::s
   message += parameter;
   message += " is invalid. Reason: ";
   message += reason;
-  return {invalid_parameter_value, std::move(message)};
+  return {ErrorCode::invalid_parameter_value, std::move(message)};
 }
 
 Refusal missing_parameter(std::string_view parameter) {
@@ -172,17 +177,17 @@ Refusal missing_parameter(std::string_view parameter) {
 Refusal refusal_from(const Error& error) {
   switch (error.kind) {
     case ErrorKind::invalid_argument:
-    case ErrorKind::conflict: return {invalid_parameter_value, error.message};
+    case ErrorKind::conflict: return {ErrorCode::invalid_parameter_value, error.message};
     case ErrorKind::unauthenticated:
-    case ErrorKind::permission_denied: return {access_denied, error.message};
-    case ErrorKind::not_found: return {resource_not_found, error.message};
-    case ErrorKind::quota_reached: return {over_limit, error.message};
-    case ErrorKind::limit_exceeded: return {request_throttled, error.message};
-    case ErrorKind::unavailable: return {service_unavailable, error.message};
+    case ErrorKind::permission_denied: return {ErrorCode::access_denied, error.message};
+    case ErrorKind::not_found: return {ErrorCode::resource_not_found, error.message};
+    case ErrorKind::quota_reached: return {ErrorCode::over_limit, error.message};
+    case ErrorKind::limit_exceeded: return {ErrorCode::request_throttled, error.message};
+    case ErrorKind::unavailable: return {ErrorCode::service_unavailable, error.message};
     case ErrorKind::unknown_outcome:
     case ErrorKind::corruption:
     case ErrorKind::internal:
-      return {internal_error, "The request failed on our side; it may be sent again."};
+      return {ErrorCode::internal_error, "The request failed on our side; it may be sent again."};
   }
   std::unreachable();
 }
@@ -190,7 +195,7 @@ Refusal refusal_from(const Error& error) {
 http::Response error_response(Dialect dialect, const Refusal& refusal,
                               std::string_view request_id) {
   const ErrorRow& row = error_row(dialect, refusal.code);
-  const bool as_json = is_json(dialect) && refusal.code != no_operation;
+  const bool as_json = is_json(dialect) && refusal.code != ErrorCode::no_operation;
   http::Response response;
   response.status = row.status;
   response.content_type = as_json ? content_type(Dialect::sqs_json) : "text/xml";

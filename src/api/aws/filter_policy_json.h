@@ -7,8 +7,6 @@
 
 namespace hk::api::aws::filter {
 
-inline std::string_view view(boost::json::string_view text) { return {text.data(), text.size()}; }
-
 inline std::optional<double> number_of(const boost::json::value& value) {
   switch (value.kind()) {
     case boost::json::kind::int64: return static_cast<double>(value.get_int64());

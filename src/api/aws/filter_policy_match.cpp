@@ -43,9 +43,8 @@ namespace json = boost::json;
 using filter::Condition;
 using filter::number_of;
 using filter::Operator;
-using filter::view;
 
-constexpr std::size_t body_bytes_max = std::size_t{1024} * 1024;
+constexpr std::size_t matched_body_bytes_max = std::size_t{1024} * 1024;
 constexpr std::size_t body_depth_max = 256;
 
 bool equals(const filter::Scalar& wanted, const json::value& leaf) {
@@ -203,7 +202,7 @@ Result<bool> FilterPolicy::matches(FilterSubject& message) const {
   FilterSubject::Read& read = *message.read_;
   if (scope_ == FilterScope::message_body) {
     if (!read.body) {
-      read.body = parse_json_object(message.body_, body_bytes_max, body_depth_max);
+      read.body = parse_json_object(message.body_, matched_body_bytes_max, body_depth_max);
     }
     const Result<json::object>& object = *read.body;
     if (!object && object.error().kind == ErrorKind::internal) {

@@ -16,17 +16,9 @@ namespace json = boost::json;
 /// A message of 1 MiB as escaped text and Base64, in a batch, with its attributes.
 constexpr std::size_t body_bytes_max = std::size_t{10} * 1024 * 1024;
 
-std::string_view view(json::string_view text) { return {text.data(), text.size()}; }
-
 std::unexpected<Refusal> wrong_type(std::string_view name, std::string_view wanted) {
   return refuse(ErrorCode::serialization,
                 std::string(name) + " must be " + std::string(wanted) + ".");
-}
-
-/// The member of that name; null when it is absent or null.
-const json::value* member(const json::object& object, std::string_view name) {
-  const json::value* const value = object.if_contains(json::string_view(name.data(), name.size()));
-  return value == nullptr || value->is_null() ? nullptr : value;
 }
 
 Checked<std::optional<std::string_view>> text_of(const json::object& object,

@@ -10,12 +10,12 @@ namespace {
 
 constexpr std::size_t key_characters_max = 128;
 constexpr std::size_t value_characters_max = 256;
-constexpr std::size_t echoed_bytes_max = 100;
+constexpr std::size_t echoed_key_bytes_max = 100;
 
 std::unexpected<Error> wrong(std::string_view key, std::string_view rule) {
-  return fail(
-      ErrorKind::invalid_argument,
-      "of the tag \"" + std::string(key.substr(0, echoed_bytes_max)) + "\": " + std::string(rule));
+  return fail(ErrorKind::invalid_argument, "of the tag \"" +
+                                               std::string(key.substr(0, echoed_key_bytes_max)) +
+                                               "\": " + std::string(rule));
 }
 
 }  // namespace

@@ -19,12 +19,12 @@ namespace hk::api::qstash {
 
 namespace {
 
-constexpr std::array<std::string_view, 15> known_parameters = {
+constexpr std::array<std::string_view, 15> cancel_parameters = {
     "messageIds", "topicName", "queueName", "scheduleId", "flowControlKey",
     "url",        "host",      "path",      "label",      "callerIp",
     "callerIP",   "fromDate",  "toDate",    "count",      "cursor",
 };
-constexpr std::array<std::string_view, 1> id_parameters = {"messageIds"};
+constexpr std::array<std::string_view, 1> message_id_parameters = {"messageIds"};
 
 /// What clients send when their caller named no count: it cannot mean a limit.
 constexpr std::uint64_t count_not_given = 100;
@@ -57,10 +57,10 @@ Result<CancelQuery> read_query(const Call& call) {
         "no message id behind /v2/messages/ and no filter: nothing was cancelled. To cancel "
         "all messages call DELETE /v2/messages without the last slash");
   }
-  if (const auto added = parameters->add_json(call.request.body, id_parameters); !added) {
+  if (const auto added = parameters->add_json(call.request.body, message_id_parameters); !added) {
     return std::unexpected(added.error());
   }
-  if (const auto known = parameters->only(known_parameters); !known) {
+  if (const auto known = parameters->only(cancel_parameters); !known) {
     return std::unexpected(known.error());
   }
   if (const auto filled = check_filters_have_values(*parameters, {"count"}); !filled) {

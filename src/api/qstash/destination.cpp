@@ -3,14 +3,13 @@
 #include <optional>
 #include <utility>
 
+#include "api/qstash/given_options.h"
 #include "api/text.h"
 #include "edge/http/message.h"
 
 namespace hk::api::qstash {
 
 namespace {
-
-constexpr std::string_view option_prefix = "upstash-";
 
 /// A query parameter's name or value as the sender meant it; malformed escapes stand for
 /// themselves.

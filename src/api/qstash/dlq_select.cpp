@@ -10,13 +10,13 @@ namespace hk::api::qstash {
 
 namespace {
 
-constexpr std::array<std::string_view, 18> known_parameters = {
+constexpr std::array<std::string_view, 18> dlq_parameters = {
     "messageId",      "url",      "topicName", "queueName",      "scheduleId", "label",
     "flowControlKey", "callerIp", "callerIP",  "responseStatus", "fromDate",   "toDate",
     "dlqIds",         "count",    "cursor",    "order",          "trimBody",   "dlqId",
 };
 
-constexpr std::array<std::string_view, 2> id_parameters = {"dlqIds", "dlqId"};
+constexpr std::array<std::string_view, 2> dlq_id_parameters = {"dlqIds", "dlqId"};
 
 constexpr std::size_t scan_step = 100;
 
@@ -45,7 +45,7 @@ std::size_t weight(const DeadLetter& letter) {
 }
 
 Result<DeadLetterQuery> understand(core::TenantId tenant, const Parameters& parameters) {
-  if (const Result<void> known = parameters.only(known_parameters); !known) {
+  if (const Result<void> known = parameters.only(dlq_parameters); !known) {
     return std::unexpected(known.error());
   }
   DeadLetterQuery query;
@@ -102,7 +102,8 @@ Result<DeadLetterQuery> read_dead_letter_query(const Call& call, bool with_json_
     return std::unexpected(parameters.error());
   }
   if (with_json_body) {
-    if (const Result<void> added = parameters->add_json(call.request.body, id_parameters); !added) {
+    if (const Result<void> added = parameters->add_json(call.request.body, dlq_id_parameters);
+        !added) {
       return std::unexpected(added.error());
     }
     const auto filled = check_filters_have_values(*parameters, {"messageId", "responseStatus"});

@@ -6,7 +6,7 @@ namespace hk::api::qstash {
 
 namespace {
 
-constexpr std::array<std::string_view, 20> known_parameters = {
+constexpr std::array<std::string_view, 20> event_parameters = {
     "messageId", "messageIds",     "state",    "url",      "topicName", "queueName", "scheduleId",
     "label",     "flowControlKey", "callerIp", "callerIP", "host",      "path",      "fromDate",
     "toDate",    "count",          "cursor",   "order",    "trimBody",  "groupBy",
@@ -17,7 +17,7 @@ constexpr std::size_t count_max = 1000;
 }  // namespace
 
 Result<EventQuery> read_event_query(core::TenantId tenant, const Parameters& parameters) {
-  if (const Result<void> known = parameters.only(known_parameters); !known) {
+  if (const Result<void> known = parameters.only(event_parameters); !known) {
     return std::unexpected(known.error());
   }
   EventQuery query;

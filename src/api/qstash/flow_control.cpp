@@ -186,7 +186,7 @@ Made make_command(const Call& call, const Verb& verb, std::string_view raw_key) 
 }
 
 /// The protocol has no cursor, and clients expect the whole list: one that is not whole is refused.
-constexpr std::size_t listed_max = 100'000;
+constexpr std::size_t keys_listed_max = 100'000;
 
 /// A list under way: the core is asked for a part of it at a time, so that nobody waits for all of
 /// it. Lives in the callback of the question that is out.
@@ -206,8 +206,8 @@ void on_part(std::unique_ptr<Listing> listing, const core::Reply& reply) {
     return;
   }
   const auto& part = answer_of<core::FlowKeysInspected>(reply);
-  if (part.keys.size() > listed_max - listing->listed) {
-    listing->answer(error_response(413, "there are more than " + std::to_string(listed_max) +
+  if (part.keys.size() > keys_listed_max - listing->listed) {
+    listing->answer(error_response(413, "there are more than " + std::to_string(keys_listed_max) +
                                             " such flow-control keys: search for fewer"));
     return;
   }

@@ -10,7 +10,6 @@ namespace {
 
 using http::equals_ignoring_case;
 
-constexpr std::string_view prefix = "upstash-";
 constexpr std::string_view forward_prefix = "forward-";
 
 constexpr std::array<std::string_view, option_count> option_names = {
@@ -108,10 +107,10 @@ Result<void> collect_fields(std::vector<http::Field>& fields, Given& given) {
     switch (field.name.empty() ? '\0' : field.name.front()) {
       case 'u':
       case 'U': {
-        if (!starts_with_ignoring_case(field.name, prefix)) {
+        if (!starts_with_ignoring_case(field.name, option_prefix)) {
           break;
         }
-        std::string_view suffix = std::string_view(field.name).substr(prefix.size());
+        std::string_view suffix = std::string_view(field.name).substr(option_prefix.size());
         Section& section = section_of(given, suffix);
         if (starts_with_ignoring_case(suffix, forward_prefix)) {
           const std::string_view name = suffix.substr(forward_prefix.size());
@@ -184,7 +183,7 @@ void forward_all(const Options& options, const std::vector<http::Field>& fields,
     const bool of_connection = std::ranges::any_of(
         connection, [&](const std::string& one) { return equals_ignoring_case(one, field.name); });
     if (!of_connection && !stays_here(field.name) &&
-        !starts_with_ignoring_case(field.name, prefix) &&
+        !starts_with_ignoring_case(field.name, option_prefix) &&
         options.check_header(field.name, field.value)) {
       given.forwards.push_back({field.name, field.value});
     }
@@ -192,10 +191,10 @@ void forward_all(const Options& options, const std::vector<http::Field>& fields,
 }
 
 bool is_option_header(std::string_view name) {
-  if (!starts_with_ignoring_case(name, prefix)) {
+  if (!starts_with_ignoring_case(name, option_prefix)) {
     return false;
   }
-  std::string_view suffix = name.substr(prefix.size());
+  std::string_view suffix = name.substr(option_prefix.size());
   Given given;
   section_of(given, suffix);
   return starts_with_ignoring_case(suffix, forward_prefix) || option_of(suffix) != Option::none;

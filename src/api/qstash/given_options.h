@@ -17,6 +17,9 @@
 
 namespace hk::api::qstash {
 
+/// What the names of options begin with; compared without regard to case.
+inline constexpr std::string_view option_prefix = "upstash-";
+
 enum class Option : std::uint8_t {
   method,
   delay,

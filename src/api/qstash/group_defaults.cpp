@@ -4,18 +4,17 @@
 #include <optional>
 #include <string_view>
 
+#include "api/qstash/given_options.h"
 #include "api/text.h"
 
 namespace hk::api::qstash {
 
 namespace {
 
-constexpr std::string_view prefix = "upstash-";
-
 bool in_query(const QueryOptions& query, std::string_view name) {
-  return starts_with_ignoring_case(name, prefix) &&
+  return starts_with_ignoring_case(name, option_prefix) &&
          std::ranges::any_of(query, [&](const auto& one) {
-           return http::equals_ignoring_case(one.first, name.substr(prefix.size()));
+           return http::equals_ignoring_case(one.first, name.substr(option_prefix.size()));
          });
 }
 

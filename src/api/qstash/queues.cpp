@@ -80,7 +80,7 @@ Result<core::UpsertQueue> read_upsert(const Call& call) {
   return command;
 }
 
-void set_paused(const Services& services, Call& call, bool paused) {
+void set_queue_paused(const Services& services, Call& call, bool paused) {
   if (!valid_name(call.param)) {
     call.answer(error_response(invalid_queue_name()));
     return;
@@ -149,8 +149,8 @@ void delete_queue(const Services& /*services*/, Call& call) {
   submit_for_done(call, core::DeleteQueueCommand{.tenant = call.tenant->id, .name = call.param});
 }
 
-void pause_queue(const Services& services, Call& call) { set_paused(services, call, true); }
+void pause_queue(const Services& services, Call& call) { set_queue_paused(services, call, true); }
 
-void resume_queue(const Services& services, Call& call) { set_paused(services, call, false); }
+void resume_queue(const Services& services, Call& call) { set_queue_paused(services, call, false); }
 
 }  // namespace hk::api::qstash

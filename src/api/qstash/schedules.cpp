@@ -52,7 +52,7 @@ Result<Page> read_page(std::string_view query) {
   return Page{after->value_or(""), count->value_or(UINT64_MAX)};
 }
 
-void set_paused(const Services& services, Call& call, bool paused) {
+void set_schedule_paused(const Services& services, Call& call, bool paused) {
   if (call.request.method == "POST" && !valid_name(call.param)) {
     // A destination that happens to end so, like https%3A%2F%2Fexample.com/pause.
     const std::string_view target = call.request.target;
@@ -155,8 +155,12 @@ void delete_schedule(const Services& /*services*/, Call& call) {
   submit_for_done(call, std::move(command));
 }
 
-void pause_schedule(const Services& services, Call& call) { set_paused(services, call, true); }
+void pause_schedule(const Services& services, Call& call) {
+  set_schedule_paused(services, call, true);
+}
 
-void resume_schedule(const Services& services, Call& call) { set_paused(services, call, false); }
+void resume_schedule(const Services& services, Call& call) {
+  set_schedule_paused(services, call, false);
+}
 
 }  // namespace hk::api::qstash

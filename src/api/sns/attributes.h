@@ -6,6 +6,9 @@
 
 namespace hk::api::sns {
 
+/// Topics or subscriptions in one answer.
+inline constexpr std::size_t page_size = 100;
+
 /// sns_invalid_parameter: no such attribute, not to be set, not a value of it. `creating`: also
 /// what can be set then only.
 aws::Checked<void> set_attribute(Topic& topic, const std::string& name, const std::string& value,

@@ -41,17 +41,17 @@ Result<void> read(const json::object& policy, std::string_view name, std::int64_
 
 Result<Numbers> read_numbers(const json::object& policy) {
   Numbers numbers;
-  struct Row {
+  struct Number {
     std::string_view name;
     std::int64_t max;
     std::int64_t& number;
   };
-  for (const Row& row : {Row{"minDelayTarget", seconds_max, numbers.min_delay},
-                         Row{"maxDelayTarget", seconds_max, numbers.max_delay},
-                         Row{"numRetries", retries_max, numbers.retries},
-                         Row{"numNoDelayRetries", retries_max, numbers.without_delay},
-                         Row{"numMinDelayRetries", retries_max, numbers.with_min_delay},
-                         Row{"numMaxDelayRetries", retries_max, numbers.with_max_delay}}) {
+  for (const Number& row : {Number{"minDelayTarget", seconds_max, numbers.min_delay},
+                            Number{"maxDelayTarget", seconds_max, numbers.max_delay},
+                            Number{"numRetries", retries_max, numbers.retries},
+                            Number{"numNoDelayRetries", retries_max, numbers.without_delay},
+                            Number{"numMinDelayRetries", retries_max, numbers.with_min_delay},
+                            Number{"numMaxDelayRetries", retries_max, numbers.with_max_delay}}) {
     if (auto done = read(policy, row.name, row.max, row.number); !done) {
       return std::unexpected(done.error());
     }

@@ -10,7 +10,7 @@ namespace {
 
 using aws::Checked;
 
-constexpr std::size_t policy_bytes_max = 65'536;
+constexpr std::size_t subscription_policy_bytes_max = 65'536;
 
 bool is_object_of_nothing(const std::string& text) {
   const auto object = parse_json_object(text);
@@ -43,9 +43,10 @@ Checked<void> check_redrive(const Exchange& exchange, const Topic& topic,
 /// The value as it is kept; "": not at all.
 Checked<std::string> checked(const Exchange& exchange, const Topic& topic, const std::string& name,
                              const std::string& value) {
-  if (value.size() > policy_bytes_max) {
-    return aws::refuse(aws::ErrorCode::sns_filter_policy_limit_exceeded,
-                       name + " is longer than " + std::to_string(policy_bytes_max) + " bytes.");
+  if (value.size() > subscription_policy_bytes_max) {
+    return aws::refuse(
+        aws::ErrorCode::sns_filter_policy_limit_exceeded,
+        name + " is longer than " + std::to_string(subscription_policy_bytes_max) + " bytes.");
   }
   if (name == "RawMessageDelivery") {
     const auto raw = parse_bool(value);

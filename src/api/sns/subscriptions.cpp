@@ -7,7 +7,6 @@ namespace hk::api::sns {
 
 namespace {
 
-constexpr std::size_t page_size = 100;
 constexpr char behind_all_ids = '~';
 
 struct Shown {

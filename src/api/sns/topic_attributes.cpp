@@ -16,7 +16,7 @@ using aws::Checked;
 
 constexpr std::size_t name_characters_max = 100;
 constexpr std::size_t text_bytes_max = 2'048;
-constexpr std::size_t policy_bytes_max = 32'768;
+constexpr std::size_t topic_policy_bytes_max = 32'768;
 
 /// As the service spells what it does by default, which is what we do.
 constexpr std::string_view default_delivery_policy =
@@ -93,7 +93,7 @@ Checked<std::string> one_of(std::string_view name, const std::string& value,
 /// "" removes it.
 Checked<std::string> json_text(std::string_view name, const std::string& value) {
   if (!value.empty()) {
-    if (const auto object = parse_json_object(value, policy_bytes_max); !object) {
+    if (const auto object = parse_json_object(value, topic_policy_bytes_max); !object) {
       return wrong(name, object.error().message);
     }
   }

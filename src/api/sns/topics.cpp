@@ -10,8 +10,6 @@ namespace hk::api::sns {
 
 namespace {
 
-constexpr std::size_t page_size = 100;
-
 struct Wanted {
   Topic topic{};  ///< as it is to be
   aws::TextMap attributes{};

@@ -38,7 +38,8 @@ std::string task_id(const Exchange& exchange, const std::string& source, std::ui
   return message_id_text({core::Seq{number}, half});
 }
 
-std::string to_handle(const Exchange& exchange, const core::Queue& source, std::uint64_t number) {
+std::string to_task_handle(const Exchange& exchange, const core::Queue& source,
+                           std::uint64_t number) {
   std::string text;
   JsonWriter json(text);
   json.begin_object();
@@ -49,7 +50,7 @@ std::string to_handle(const Exchange& exchange, const core::Queue& source, std::
 }
 
 /// Which task a handle names. resource_not_found: none of ours.
-Checked<core::CancelMoveTask> parse_handle(const Exchange& exchange, std::string_view handle) {
+Checked<core::CancelMoveTask> parse_task_handle(const Exchange& exchange, std::string_view handle) {
   const auto object = parse_json_object(unbase64(handle).value_or(""));
   const auto* const id = object ? member(*object, "taskId") : nullptr;
   const auto* const arn = object ? member(*object, "sourceArn") : nullptr;
@@ -118,7 +119,7 @@ std::string destination_arn(const Exchange& exchange, const std::string& name) {
 void write_task(aws::Output& out, const Exchange& exchange, const core::Queue& source,
                 const core::MoveTask& task) {
   if (task.status == core::MoveTask::Status::running) {
-    out.text("TaskHandle", to_handle(exchange, source, task.number));
+    out.text("TaskHandle", to_task_handle(exchange, source, task.number));
   }
   out.text("Status", status_text(task.status));
   out.text("SourceArn", arn_of(exchange, source));
@@ -184,7 +185,7 @@ void start_message_move_task(const ExchangePtr& exchange, aws::Input& input) {
         }
         const std::uint64_t number = answer_of<core::MoveTaskStarted>(reply).number;
         exchange->succeed([&](aws::Output& out) {
-          out.text("TaskHandle", to_handle(*exchange, source, number));
+          out.text("TaskHandle", to_task_handle(*exchange, source, number));
         });
       });
 }
@@ -222,7 +223,7 @@ void cancel_message_move_task(const ExchangePtr& exchange, aws::Input& input) {
   if (!well_formed(*exchange, input)) {
     return;
   }
-  Checked<core::CancelMoveTask> command = parse_handle(*exchange, handle);
+  Checked<core::CancelMoveTask> command = parse_task_handle(*exchange, handle);
   if (!command) {
     exchange->refuse(command.error());
     return;

@@ -21,7 +21,7 @@ using aws::refuse;
 using core::PullSettings;
 
 constexpr std::int64_t hour = 3600;
-constexpr std::int64_t delay_max = 900;
+constexpr std::int64_t delay_seconds_max = 900;
 constexpr std::int64_t retention_max = 14 * 24 * hour;
 constexpr std::int64_t beyond_max = extended_max.count();
 
@@ -214,115 +214,119 @@ Checked<void> set_push_url(const Setting& one) {
   return {};
 }
 
-struct Row {
+struct AttributeRow {
   std::string_view name;
   bool fifo_only;
   Checked<void> (*set)(const Setting& one);  ///< null: read-only
 };
 constexpr std::array rows = {
-    Row{"FifoQueue", false, set_fifo},
-    Row{"VisibilityTimeout", false,
+    AttributeRow{"FifoQueue", false, set_fifo},
+    AttributeRow{
+        "VisibilityTimeout", false,
         [](const Setting& one) { return one.seconds(one.settings.visibility, 0, 12 * hour); }},
-    Row{"HikyakuExtendedLimits", false,
-        [](const Setting& one) -> Checked<void> {
-          bool on = false;
-          if (auto read = one.flag(on); !read) {
-            return read;
-          }
-          set_extra(one.settings, one.name, on ? "true" : "");
-          return {};
-        }},
-    Row{"DelaySeconds", false,
-        [](const Setting& one) {
-          return one.seconds(one.settings.delay, 0,
-                             has_extended_limits(one.settings) ? beyond_max : delay_max);
-        }},
-    Row{"MessageRetentionPeriod", false,
-        [](const Setting& one) {
-          return one.seconds(one.settings.retention, 60,
-                             has_extended_limits(one.settings) ? beyond_max : retention_max);
-        }},
-    Row{"MaximumMessageSize", false,
-        [](const Setting& one) -> Checked<void> {
-          const Checked<std::int64_t> read = one.number(1024, 1'048'576);
-          if (!read) {
-            return std::unexpected(read.error());
-          }
-          one.settings.bytes_max = static_cast<std::uint32_t>(*read);
-          return {};
-        }},
-    Row{"ReceiveMessageWaitTimeSeconds", false,
-        [](const Setting& one) { return one.seconds(one.settings.wait, 0, 20); }},
-    Row{"Policy", false, set_policy_text},
-    Row{"RedrivePolicy", false, set_redrive},
-    Row{"RedriveAllowPolicy", false, set_allow_policy},
-    Row{"KmsMasterKeyId", false, set_kms_key},
-    Row{"KmsDataKeyReusePeriodSeconds", false,
-        [](const Setting& one) -> Checked<void> {
-          if (const Checked<std::int64_t> read = one.number(60, 86'400); !read) {
-            return std::unexpected(read.error());
-          }
-          set_extra(one.settings, one.name, one.value);
-          return {};
-        }},
-    Row{"SqsManagedSseEnabled", false,
-        [](const Setting& one) -> Checked<void> {
-          bool on = true;
-          if (auto read = one.flag(on); !read) {
-            return read;
-          }
-          set_extra(one.settings, one.name, on ? "true" : "false");
-          return {};
-        }},
-    Row{"ContentBasedDeduplication", true,
-        [](const Setting& one) { return one.flag(one.settings.content_dedup); }},
-    Row{"DeduplicationScope", true,
-        [](const Setting& one) -> Checked<void> {
-          if (one.value != "queue" && one.value != "messageGroup") {
-            return bad_value(one.name, one.value);
-          }
-          one.settings.dedup_by_group = one.value == "messageGroup";
-          return {};
-        }},
-    Row{"FifoThroughputLimit", true,
-        [](const Setting& one) -> Checked<void> {
-          if (one.value != "perMessageGroupId" && one.value != "perQueue") {
-            return bad_value(one.name, one.value);
-          }
-          set_extra(one.settings, one.name, one.value);
-          return {};
-        }},
-    Row{"HikyakuOnFailure", true,
-        [](const Setting& one) -> Checked<void> {
-          if (one.value != "halt" && one.value != "deadLetter") {
-            return bad_value(one.name, one.value);
-          }
-          one.settings.halt = one.value == "halt";
-          return {};
-        }},
-    Row{"HikyakuHaltAfter", true,
-        [](const Setting& one) -> Checked<void> {
-          if (const Checked<std::int64_t> read = one.number(1, receives_max); !read) {
-            return std::unexpected(read.error());
-          }
-          set_extra(one.settings, one.name, one.value);
-          return {};
-        }},
-    Row{"HikyakuPushUrl", false, set_push_url},
-    Row{"HikyakuPushParallelism", false,
-        [](const Setting& one) -> Checked<void> {
-          if (const Checked<std::int64_t> read = one.number(1, push_parallelism_max); !read) {
-            return std::unexpected(read.error());
-          }
-          set_extra(one.settings, one.name, one.value);
-          return {};
-        }},
-    Row{"QueueArn", false, nullptr},
-    Row{"CreatedTimestamp", false, nullptr},
-    Row{"LastModifiedTimestamp", false, nullptr},
-    Row{"ApproximateNumberOfMessages", false, nullptr},
-    Row{"ApproximateNumberOfMessagesNotVisible", false, nullptr},
-    Row{"ApproximateNumberOfMessagesDelayed", false, nullptr},
+    AttributeRow{"HikyakuExtendedLimits", false,
+                 [](const Setting& one) -> Checked<void> {
+                   bool on = false;
+                   if (auto read = one.flag(on); !read) {
+                     return read;
+                   }
+                   set_extra(one.settings, one.name, on ? "true" : "");
+                   return {};
+                 }},
+    AttributeRow{"DelaySeconds", false,
+                 [](const Setting& one) {
+                   return one.seconds(
+                       one.settings.delay, 0,
+                       has_extended_limits(one.settings) ? beyond_max : delay_seconds_max);
+                 }},
+    AttributeRow{"MessageRetentionPeriod", false,
+                 [](const Setting& one) {
+                   return one.seconds(
+                       one.settings.retention, 60,
+                       has_extended_limits(one.settings) ? beyond_max : retention_max);
+                 }},
+    AttributeRow{"MaximumMessageSize", false,
+                 [](const Setting& one) -> Checked<void> {
+                   const Checked<std::int64_t> read = one.number(1024, 1'048'576);
+                   if (!read) {
+                     return std::unexpected(read.error());
+                   }
+                   one.settings.bytes_max = static_cast<std::uint32_t>(*read);
+                   return {};
+                 }},
+    AttributeRow{"ReceiveMessageWaitTimeSeconds", false,
+                 [](const Setting& one) { return one.seconds(one.settings.wait, 0, 20); }},
+    AttributeRow{"Policy", false, set_policy_text},
+    AttributeRow{"RedrivePolicy", false, set_redrive},
+    AttributeRow{"RedriveAllowPolicy", false, set_allow_policy},
+    AttributeRow{"KmsMasterKeyId", false, set_kms_key},
+    AttributeRow{"KmsDataKeyReusePeriodSeconds", false,
+                 [](const Setting& one) -> Checked<void> {
+                   if (const Checked<std::int64_t> read = one.number(60, 86'400); !read) {
+                     return std::unexpected(read.error());
+                   }
+                   set_extra(one.settings, one.name, one.value);
+                   return {};
+                 }},
+    AttributeRow{"SqsManagedSseEnabled", false,
+                 [](const Setting& one) -> Checked<void> {
+                   bool on = true;
+                   if (auto read = one.flag(on); !read) {
+                     return read;
+                   }
+                   set_extra(one.settings, one.name, on ? "true" : "false");
+                   return {};
+                 }},
+    AttributeRow{"ContentBasedDeduplication", true,
+                 [](const Setting& one) { return one.flag(one.settings.content_dedup); }},
+    AttributeRow{"DeduplicationScope", true,
+                 [](const Setting& one) -> Checked<void> {
+                   if (one.value != "queue" && one.value != "messageGroup") {
+                     return bad_value(one.name, one.value);
+                   }
+                   one.settings.dedup_by_group = one.value == "messageGroup";
+                   return {};
+                 }},
+    AttributeRow{"FifoThroughputLimit", true,
+                 [](const Setting& one) -> Checked<void> {
+                   if (one.value != "perMessageGroupId" && one.value != "perQueue") {
+                     return bad_value(one.name, one.value);
+                   }
+                   set_extra(one.settings, one.name, one.value);
+                   return {};
+                 }},
+    AttributeRow{"HikyakuOnFailure", true,
+                 [](const Setting& one) -> Checked<void> {
+                   if (one.value != "halt" && one.value != "deadLetter") {
+                     return bad_value(one.name, one.value);
+                   }
+                   one.settings.halt = one.value == "halt";
+                   return {};
+                 }},
+    AttributeRow{"HikyakuHaltAfter", true,
+                 [](const Setting& one) -> Checked<void> {
+                   if (const Checked<std::int64_t> read = one.number(1, receives_max); !read) {
+                     return std::unexpected(read.error());
+                   }
+                   set_extra(one.settings, one.name, one.value);
+                   return {};
+                 }},
+    AttributeRow{"HikyakuPushUrl", false, set_push_url},
+    AttributeRow{"HikyakuPushParallelism", false,
+                 [](const Setting& one) -> Checked<void> {
+                   if (const Checked<std::int64_t> read = one.number(1, push_parallelism_max);
+                       !read) {
+                     return std::unexpected(read.error());
+                   }
+                   set_extra(one.settings, one.name, one.value);
+                   return {};
+                 }},
+    AttributeRow{"QueueArn", false, nullptr},
+    AttributeRow{"CreatedTimestamp", false, nullptr},
+    AttributeRow{"LastModifiedTimestamp", false, nullptr},
+    AttributeRow{"ApproximateNumberOfMessages", false, nullptr},
+    AttributeRow{"ApproximateNumberOfMessagesNotVisible", false, nullptr},
+    AttributeRow{"ApproximateNumberOfMessagesDelayed", false, nullptr},
 };
 
 std::string halt_after_default() { return std::to_string(core::Limits{}.halt_after); }
@@ -422,7 +426,7 @@ aws::Checked<void> apply_attributes(const Exchange& exchange, const std::string&
   }
   PullSettings changed = settings;
   for (const auto& [name, value] : given) {
-    const auto row = std::ranges::find(rows, name, &Row::name);
+    const auto row = std::ranges::find(rows, name, &AttributeRow::name);
     const bool fifo = aws::is_fifo_name(queue);
     if (row == rows.end() || row->set == nullptr || (row->fifo_only && !fifo)) {
       return refuse(ErrorCode::invalid_attribute_name,
@@ -431,7 +435,7 @@ aws::Checked<void> apply_attributes(const Exchange& exchange, const std::string&
   }
   // In the order of the table: the extended limits before what they widen, the kind of the queue
   // before what depends on it.
-  for (const Row& row : rows) {
+  for (const AttributeRow& row : rows) {
     const auto one = given.find(row.name);
     if (one == given.end()) {
       continue;
@@ -486,7 +490,7 @@ aws::Checked<aws::TextMap> read_attributes(const Exchange& exchange, const core:
     if (name == "All") {
       return all;
     }
-    if (std::ranges::find(rows, name, &Row::name) == rows.end()) {
+    if (std::ranges::find(rows, name, &AttributeRow::name) == rows.end()) {
       return refuse(ErrorCode::invalid_attribute_name, "Unknown Attribute " + name + ".");
     }
     if (const auto found = all.find(name); found != all.end()) {

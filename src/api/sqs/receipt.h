@@ -3,6 +3,7 @@
 /// told from "over", also after a restart. Pure, any thread.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,6 +13,9 @@
 #include "core/record.h"
 
 namespace hk::api::sqs {
+
+/// How long a receive may hide a message.
+inline constexpr std::int64_t visibility_seconds_max = 43'200;
 
 std::string to_handle(const Secret& key, core::TenantId tenant, std::string_view queue,
                       const core::Receipt& receipt);

@@ -10,8 +10,6 @@ namespace hk::api::sqs {
 
 namespace {
 
-constexpr std::int64_t visibility_max = 43'200;
-
 /// Which parts of a message are asked for.
 struct Wanted {
   std::vector<std::string> system{};
@@ -109,7 +107,7 @@ bool write_received(Exchange& exchange, const core::Queue& queue, const core::Ha
 
 void receive_message(const ExchangePtr& exchange, aws::Input& input) {
   const auto count = input.integer("MaxNumberOfMessages", 1, 10);
-  const auto visibility = input.integer("VisibilityTimeout", 0, visibility_max);
+  const auto visibility = input.integer("VisibilityTimeout", 0, visibility_seconds_max);
   const auto wait = input.integer("WaitTimeSeconds", 0, 20);
   Wanted wanted{.system = input.texts("MessageSystemAttributeNames"),
                 .attributes = input.texts("MessageAttributeNames")};

@@ -11,8 +11,6 @@ namespace {
 using aws::Checked;
 using aws::ErrorCode;
 
-constexpr std::int64_t visibility_max = 43'200;
-
 Checked<core::Receipt> read_receipt(const Exchange& exchange, const core::Queue& queue,
                                     aws::Input& entry) {
   const std::string_view handle = entry.required_text("ReceiptHandle");
@@ -30,7 +28,7 @@ Checked<core::Receipt> read_receipt(const Exchange& exchange, const core::Queue&
 
 Checked<core::ChangeVisibility::One> read_change(const Exchange& exchange, const core::Queue& queue,
                                                  aws::Input& entry) {
-  const auto visibility = entry.integer("VisibilityTimeout", 0, visibility_max);
+  const auto visibility = entry.integer("VisibilityTimeout", 0, visibility_seconds_max);
   const Checked<core::Receipt> receipt = read_receipt(exchange, queue, entry);
   if (!receipt) {
     return std::unexpected(receipt.error());

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "base/assert.h"
 #include "base/sometimes.h"
 #include "core/machine.h"
@@ -14,9 +15,8 @@ namespace hk::core {
 
 namespace {
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 bool same_name(const std::string& a, const std::string& b) {
-  return std::ranges::equal(a, b, {}, lower, lower);
+  return std::ranges::equal(a, b, {}, to_lower, to_lower);
 }
 
 /// A header takes the place of all that have its name; the others stay.

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "base/ascii.h"
 #include "base/assert.h"
 
 namespace hk::core {
@@ -23,7 +24,7 @@ constexpr std::array functions{
     Function{"round", 1, 1}, Function{"min", 2, 16},  Function{"max", 2, 16},
 };
 
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+bool begins_name(char c) { return is_letter(c) || c == '_'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 }  // namespace
@@ -145,7 +146,7 @@ class ExpressionParser {
     if (is_digit(c) || c == '.') {
       return number();
     }
-    if (is_letter(c)) {
+    if (begins_name(c)) {
       return name(depth);
     }
     if (c == '\0') {

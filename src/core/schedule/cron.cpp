@@ -5,6 +5,8 @@
 #include <bit>
 #include <span>
 
+#include "base/ascii.h"
+
 namespace hk::core {
 
 namespace {
@@ -41,12 +43,9 @@ constexpr std::array descriptors{
     Descriptor{"@annually", "0 0 1 1 *"},
 };
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-char upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
-
 bool same_letters(std::string_view a, std::string_view b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](char x, char y) { return upper(x) == upper(y); });
+                    [](char x, char y) { return to_upper(x) == to_upper(y); });
 }
 
 std::string_view trim(std::string_view text) {

@@ -9,7 +9,7 @@ namespace {
 
 using std::chrono::local_days;
 using std::chrono::local_seconds;
-using std::chrono::minutes;
+using Minutes = std::chrono::minutes;
 using std::chrono::sys_days;
 using std::chrono::sys_seconds;
 
@@ -21,16 +21,16 @@ bool has(std::uint64_t bits, unsigned n) { return (bits >> n & 1U) != 0; }
 std::uint64_t from_bit(std::uint64_t bits, unsigned n) { return bits & (~std::uint64_t{0} << n); }
 
 /// The first minute of a day that matches, at `from` or later.
-std::optional<minutes> matching_time(const Cron& cron, minutes from) {
+std::optional<Minutes> matching_time(const Cron& cron, Minutes from) {
   const auto hour = static_cast<unsigned>(from.count() / 60);
   const auto minute = static_cast<unsigned>(from.count() % 60);
   if (has(cron.hours, hour)) {
     if (const auto rest = from_bit(cron.minutes, minute); rest != 0) {
-      return minutes{hour * 60 + static_cast<unsigned>(std::countr_zero(rest))};
+      return Minutes{hour * 60 + static_cast<unsigned>(std::countr_zero(rest))};
     }
   }
   if (const auto rest = from_bit(cron.hours, hour + 1); rest != 0) {
-    return minutes{std::countr_zero(rest) * 60 + std::countr_zero(cron.minutes)};
+    return Minutes{std::countr_zero(rest) * 60 + std::countr_zero(cron.minutes)};
   }
   return std::nullopt;
 }
@@ -56,17 +56,17 @@ std::uint64_t matching_days(const Cron& cron, std::chrono::year_month month) {
 
 /// The first local time that matches, at `from` or later but before `end`.
 std::optional<local_seconds> first_match(const Cron& cron, local_seconds from, local_seconds end) {
-  const auto start = std::chrono::ceil<minutes>(from);
+  const auto start = std::chrono::ceil<Minutes>(from);
   const auto start_day = std::chrono::floor<std::chrono::days>(start);
   const std::chrono::year_month_day date{start_day};
   auto month = date.year() / date.month();
   auto day_from = static_cast<unsigned>(date.day());
-  minutes time_from = start - start_day;
+  Minutes time_from = start - start_day;
   while (local_days{month / 1} < end) {
     auto days = from_bit(matching_days(cron, month), day_from);
     for (; days != 0; days &= days - 1) {
       const auto day = static_cast<unsigned>(std::countr_zero(days));
-      const auto time = matching_time(cron, day == day_from ? time_from : minutes{0});
+      const auto time = matching_time(cron, day == day_from ? time_from : Minutes{0});
       if (time) {
         const local_seconds match = local_days{month / std::chrono::day{day}} + *time;
         return match < end ? std::optional(match) : std::nullopt;
@@ -74,7 +74,7 @@ std::optional<local_seconds> first_match(const Cron& cron, local_seconds from, l
     }
     month += std::chrono::months{1};
     day_from = 1;
-    time_from = minutes{0};
+    time_from = Minutes{0};
   }
   return std::nullopt;
 }
@@ -104,7 +104,7 @@ std::optional<Moment> next_after(const Cron& cron, Moment after, const Zone& zon
       if (is_interval || zone.to_utc(*match).first == at) {
         return Moment{at};
       }
-      match = first_match(cron, *match + minutes{1}, to_local(end));
+      match = first_match(cron, *match + Minutes{1}, to_local(end));
     }
     from = end;
   }

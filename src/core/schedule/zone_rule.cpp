@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/assert.h"
 
 namespace hk::core {
@@ -13,9 +14,6 @@ using std::chrono::days;
 using std::chrono::seconds;
 using std::chrono::sys_days;
 using std::chrono::sys_seconds;
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 sys_days date_of(const ChangeDay& change, std::chrono::year year) {
   const sys_days new_year{year / 1 / 1};

@@ -22,7 +22,7 @@ constexpr std::size_t idle_connections_min = 256;
 
 using Builder = Result<std::unique_ptr<RequestBuilder>>;
 
-std::unexpected<Error> wrong(std::string_view setting, std::string_view why) {
+std::unexpected<Error> wrong_setting(std::string_view setting, std::string_view why) {
   return fail(ErrorKind::invalid_argument, std::string(setting) + ": " + std::string(why));
 }
 
@@ -44,19 +44,20 @@ Builder make_http(const Settings& settings, delivery::EgressPolicy& egress) {
   egress.own_ports = settings.own_ports;
   auto hosts = delivery::AllowedHosts::parse(settings.allowed_hosts);
   if (!hosts) {
-    return wrong("OUTBOX_ALLOWED_HOSTS", hosts.error().message);
+    return wrong_setting("OUTBOX_ALLOWED_HOSTS", hosts.error().message);
   }
   egress.hosts = *std::move(hosts);
   if (!settings.destination.empty()) {
     const auto url = delivery::parse_destination(settings.destination);
     if (!url) {
-      return wrong("OUTBOX_DESTINATION", url.error().message);
+      return wrong_setting("OUTBOX_DESTINATION", url.error().message);
     }
     if (const auto allowed = delivery::check_literal(*url, egress); !allowed) {
-      return wrong("OUTBOX_DESTINATION",
-                   allowed.error().message +
-                       " (OUTBOX_ALLOW_LOOPBACK_DESTINATIONS, OUTBOX_ALLOW_PRIVATE_DESTINATIONS, "
-                       "OUTBOX_ALLOW_HTTP_DESTINATIONS, OUTBOX_ALLOWED_HOSTS)");
+      return wrong_setting(
+          "OUTBOX_DESTINATION",
+          allowed.error().message +
+              " (OUTBOX_ALLOW_LOOPBACK_DESTINATIONS, OUTBOX_ALLOW_PRIVATE_DESTINATIONS, "
+              "OUTBOX_ALLOW_HTTP_DESTINATIONS, OUTBOX_ALLOWED_HOSTS)");
     }
   }
   return std::make_unique<HttpBuilder>(settings.destination, settings.idempotency_header,
@@ -69,15 +70,16 @@ Builder make_hikyaku(const Settings& settings, delivery::EgressPolicy& egress) {
     broker.pop_back();
   }
   if (broker.empty()) {
-    return wrong("OUTBOX_BROKER_URL",
-                 "it must name the server to publish to, such as https://hikyaku.example.com");
+    return wrong_setting(
+        "OUTBOX_BROKER_URL",
+        "it must name the server to publish to, such as https://hikyaku.example.com");
   }
   const auto url = open_to_broker(egress, broker);
   if (!url) {
-    return wrong("OUTBOX_BROKER_URL", url.error().message);
+    return wrong_setting("OUTBOX_BROKER_URL", url.error().message);
   }
   if (url->target.contains('?')) {
-    return wrong("OUTBOX_BROKER_URL", "it may not have a query");
+    return wrong_setting("OUTBOX_BROKER_URL", "it may not have a query");
   }
   return std::make_unique<HikyakuBuilder>(
       HikyakuSettings{.broker_url = std::move(broker),
@@ -88,13 +90,14 @@ Builder make_hikyaku(const Settings& settings, delivery::EgressPolicy& egress) {
 
 Builder make_sqs(const Settings& settings, delivery::EgressPolicy& egress) {
   if (settings.aws_access_key_id.empty() || settings.aws_secret_access_key.empty()) {
-    return wrong("AWS_ACCESS_KEY_ID", "it and AWS_SECRET_ACCESS_KEY are needed to sign requests");
+    return wrong_setting("AWS_ACCESS_KEY_ID",
+                         "it and AWS_SECRET_ACCESS_KEY are needed to sign requests");
   }
   if (settings.aws_region.empty()) {
-    return wrong("AWS_REGION", "it must not be empty");
+    return wrong_setting("AWS_REGION", "it must not be empty");
   }
   if (const auto url = open_to_broker(egress, settings.sqs_queue_url); !url) {
-    return wrong("OUTBOX_SQS_QUEUE_URL", url.error().message);
+    return wrong_setting("OUTBOX_SQS_QUEUE_URL", url.error().message);
   }
   auto made =
       SqsBuilder::make(settings.sqs_queue_url, {.access_key_id = settings.aws_access_key_id,
@@ -103,7 +106,7 @@ Builder make_sqs(const Settings& settings, delivery::EgressPolicy& egress) {
                                                 .region = settings.aws_region,
                                                 .service = "sqs"});
   if (!made) {
-    return wrong("OUTBOX_SQS_QUEUE_URL", made.error().message);
+    return wrong_setting("OUTBOX_SQS_QUEUE_URL", made.error().message);
   }
   return *std::move(made);
 }

@@ -34,12 +34,6 @@ namespace {
 namespace asio = boost::asio;
 using Clock = std::chrono::steady_clock;
 
-std::uint64_t random_seed() {
-  std::uint64_t seed = 0;
-  security::fill_random(&seed, sizeof seed);
-  return seed;
-}
-
 Moment wall_now() { return std::chrono::floor<Millis>(std::chrono::system_clock::now()); }
 
 std::string_view header_of(const Row& row, std::string_view name) {
@@ -81,7 +75,7 @@ class RequestSender final : public Sender {
         timeout_(timeout),
         spans_(spans),
         ready_fd_(ready_fd),
-        random_(random_seed()),
+        random_(security::random_seed()),
         work_(io_.get_executor()) {}
 
   ~RequestSender() override {

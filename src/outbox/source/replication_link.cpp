@@ -19,14 +19,14 @@ struct FreeResult {
 };
 using OwnedResult = std::unique_ptr<PGresult, FreeResult>;
 
-DatabaseError error_of(const PGresult* result) {
+DatabaseError reply_error(const PGresult* result) {
   const char* sqlstate = ::PQresultErrorField(result, PG_DIAG_SQLSTATE);
   const char* primary = ::PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
   return database_error(sqlstate != nullptr ? sqlstate : "",
                         primary != nullptr ? primary : ::PQresultErrorMessage(result));
 }
 
-std::string quoted_literal(std::string_view text) {
+std::string walsender_literal(std::string_view text) {
   std::string out = "'";
   for (const char c : text) {
     out.append(c == '\'' ? 2 : 1, c);
@@ -71,7 +71,7 @@ DatabaseResult<bool> ReplicationLink::poll_created() {
       return true;
     }
     if (::PQresultStatus(result.get()) == PGRES_FATAL_ERROR) {
-      return std::unexpected(error_of(result.get()));
+      return std::unexpected(reply_error(result.get()));
     }
   }
   return false;
@@ -80,7 +80,7 @@ DatabaseResult<bool> ReplicationLink::poll_created() {
 DatabaseResult<void> ReplicationLink::start(std::string_view slot, std::string_view publication) {
   std::string command = "START_REPLICATION SLOT " + quoted_identifier(slot) +
                         " LOGICAL 0/0 (proto_version '1', publication_names " +
-                        quoted_literal(quoted_identifier(publication));
+                        walsender_literal(quoted_identifier(publication));
   if (database_.server_version() >= 140'000) {
     command += ", messages 'true'";
   }
@@ -125,7 +125,7 @@ DatabaseResult<bool> ReplicationLink::read(
 DatabaseError ReplicationLink::ended() {
   const OwnedResult result(::PQgetResult(database_.raw()));
   if (result != nullptr && ::PQresultStatus(result.get()) == PGRES_FATAL_ERROR) {
-    return error_of(result.get());
+    return reply_error(result.get());
   }
   return database_error("", "the server ended the replication");
 }

@@ -8,7 +8,7 @@
 namespace hk::outbox {
 namespace {
 
-constexpr std::string_view in_use = "55006";
+constexpr std::string_view object_in_use = "55006";
 constexpr std::string_view already_exists = "42710";
 constexpr std::string_view undefined_object = "42704";
 constexpr std::string_view limit_exceeded = "53400";
@@ -93,7 +93,7 @@ Result<void> ReplicationSource::take_slot() {
 
 Result<void> ReplicationSource::drop_for_rebuild(const SlotState& state) {
   auto dropped = watch_->run("SELECT pg_drop_replication_slot($1)", {slot_});
-  if (!dropped && dropped.error().sqlstate == in_use) {
+  if (!dropped && dropped.error().sqlstate == object_in_use) {
     stand_by(0);
     return {};
   }
@@ -147,7 +147,7 @@ Result<void> ReplicationSource::stream(Lsn confirmed) {
   }
   auto started = link_->start(slot_, channel_);
   if (!started) {
-    if (started.error().sqlstate == in_use) {
+    if (started.error().sqlstate == object_in_use) {
       stand_by(0);
       return {};
     }

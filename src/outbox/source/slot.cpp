@@ -11,7 +11,9 @@ namespace {
 
 constexpr std::size_t name_bytes_max = 63;
 
-bool allowed(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; }
+bool allowed_in_slot(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+}
 
 /// FNV-1a: the same for the same table for ever.
 std::string fingerprint(std::string_view text) {
@@ -24,7 +26,7 @@ std::string fingerprint(std::string_view text) {
   return hex(bytes);
 }
 
-std::string in_use(std::string_view slot, std::int64_t pid) {
+std::string slot_in_use(std::string_view slot, std::int64_t pid) {
   return "the replication slot \"" + std::string(slot) + "\" is in use by the process " +
          std::to_string(pid) + " of the server";
 }
@@ -32,7 +34,7 @@ std::string in_use(std::string_view slot, std::int64_t pid) {
 }  // namespace
 
 Result<void> check_slot_name(std::string_view name) {
-  if (name.size() > name_bytes_max || !std::ranges::all_of(name, allowed)) {
+  if (name.size() > name_bytes_max || !std::ranges::all_of(name, allowed_in_slot)) {
     return fail(ErrorKind::invalid_argument,
                 "OUTBOX_SLOT is \"" + std::string(name) +
                     "\": the name of a replication slot has 1 to 63 characters of a-z, 0-9 and _");
@@ -47,14 +49,14 @@ std::string slot_name(const Settings& settings, std::string_view database) {
   const std::string& schema = settings.table.schema;
   const std::string wanted = settings.table.channel() +
                              (schema.empty() ? "_" : "_" + schema + "_") + std::string(database);
-  if (wanted.size() <= name_bytes_max && std::ranges::all_of(wanted, allowed)) {
+  if (wanted.size() <= name_bytes_max && std::ranges::all_of(wanted, allowed_in_slot)) {
     return wanted;
   }
   // Names that differ in what a slot's name cannot hold must not become the same.
   const std::string tail = "_" + fingerprint(wanted);
   std::string name = wanted.substr(0, name_bytes_max - tail.size());
   std::ranges::replace_if(
-      name, [](char c) { return !allowed(c); }, '_');
+      name, [](char c) { return !allowed_in_slot(c); }, '_');
   return name + tail;
 }
 
@@ -122,7 +124,7 @@ Result<void> drop_slot(Database& database, const Settings& settings) {
   }
   if (!found->is_null(0, 0)) {
     return fail(ErrorKind::conflict,
-                in_use(slot, found->number(0, 0)) + ": stop the relay that has it first");
+                slot_in_use(slot, found->number(0, 0)) + ": stop the relay that has it first");
   }
   auto dropped = database.run("SELECT pg_drop_replication_slot($1)", {slot});
   if (!dropped) {

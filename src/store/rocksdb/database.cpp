@@ -17,8 +17,6 @@ namespace {
 
 constexpr std::string_view id_key = "id";
 
-std::string_view view(const rocksdb::Slice& slice) { return {slice.data(), slice.size()}; }
-
 std::unexpected<Error> own_record_broken(std::string_view key) {
   return fail(ErrorKind::corruption,
               "the store's own record " + std::string(key) +

@@ -18,6 +18,7 @@ namespace hk::store {
 
 /// What RocksDB said, for a person, with a kind.
 Error to_error(const rocksdb::Status& status, std::string_view doing);
+inline std::string_view view(const rocksdb::Slice& slice) { return {slice.data(), slice.size()}; }
 
 class Database {
  public:

@@ -8,8 +8,6 @@
 namespace hk::store {
 namespace {
 
-std::string_view view(const rocksdb::Slice& slice) { return {slice.data(), slice.size()}; }
-
 std::unexpected<Error> misplaced(Table table, std::string_view key) {
   return fail(ErrorKind::corruption,
               describe_key(table, key) +

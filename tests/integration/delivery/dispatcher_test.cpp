@@ -9,7 +9,7 @@
 #include "integration/delivery/harness.h"
 
 namespace hk::delivery::testing {
-namespace {
+namespace HK_TEST_FILE {
 
 using namespace std::chrono_literals;
 
@@ -382,5 +382,5 @@ TEST(Dispatcher, SaysWhatIsWrongWithACaFile) {
   EXPECT_EQ(made.error().kind, ErrorKind::invalid_argument);
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::delivery::testing

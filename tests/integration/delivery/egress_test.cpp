@@ -6,7 +6,7 @@
 #include "integration/delivery/harness.h"
 
 namespace hk::delivery::testing {
-namespace {
+namespace HK_TEST_FILE {
 
 using namespace std::chrono_literals;
 
@@ -210,5 +210,5 @@ TEST(Egress, AHostThatIsNotOfTheListIsNeitherLookedUpNorConnectedTo) {
   EXPECT_TRUE(world.deliver("http://a.good.example" + port).delivered);
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::delivery::testing

@@ -9,7 +9,7 @@
 #include "integration/delivery/harness.h"
 
 namespace hk::delivery::testing {
-namespace {
+namespace HK_TEST_FILE {
 
 using engine::TenantRoom;
 
@@ -96,5 +96,5 @@ TEST(LongAnswer, TheSeatIsHeldUntilTheReportIsTaken) {
   EXPECT_NE(TenantRoom::take(room, core::TenantId{1}), nullptr);
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::delivery::testing

@@ -3,7 +3,7 @@
 #include "integration/delivery/tls_server.h"
 
 namespace hk::delivery::testing {
-namespace {
+namespace HK_TEST_FILE {
 
 using namespace std::chrono_literals;
 
@@ -271,5 +271,5 @@ TEST(Tls, EveryEndOfAConnectionGivesItsOutcome) {
   EXPECT_EQ(world.dispatcher->idle_connections(), 0U);
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::delivery::testing

@@ -15,7 +15,7 @@
 #include "integration/delivery/harness.h"
 
 namespace hk::delivery::testing {
-namespace {
+namespace HK_TEST_FILE {
 
 using namespace std::chrono_literals;
 
@@ -116,5 +116,5 @@ TEST(Vanished, AnAttemptThatWaitsForItsAnswerEndsThoughItHasHoursLeft) {
   EXPECT_EQ(report.attempt.error, "connection broken: Connection timed out");
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::delivery::testing

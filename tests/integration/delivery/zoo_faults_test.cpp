@@ -11,7 +11,7 @@
 #include "integration/delivery/harness.h"
 
 namespace hk::delivery::testing {
-namespace {
+namespace HK_TEST_FILE {
 
 using namespace std::chrono_literals;
 
@@ -268,5 +268,5 @@ TEST(ZooFaults, ManyOfThemGiveBackWhatTheyTakeAndHarmNoNeighbour) {
   EXPECT_LE(descriptors(), before + kept);
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::delivery::testing

@@ -9,7 +9,7 @@
 #include "integration/delivery/harness.h"
 
 namespace hk::delivery::testing {
-namespace {
+namespace HK_TEST_FILE {
 
 using namespace std::chrono_literals;
 
@@ -462,5 +462,5 @@ TEST(Zoo, AHeadAnswerHasNoBodyWhateverItsLengthSays) {
   EXPECT_EQ(receiver.connections(), 1);
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::delivery::testing

@@ -6,7 +6,7 @@
 
 namespace hk::http::test {
 
-namespace {
+namespace HK_TEST_FILE {
 
 ServerOptions small_limits() {
   ServerOptions options;
@@ -27,8 +27,6 @@ std::pair<std::size_t, int> responses(std::string_view bytes) {
   }
   return {count, count == 0 ? 0 : std::stoi(std::string(bytes.substr(9, 3)))};
 }
-
-}  // namespace
 
 TEST(Abuse, ARefusedRequestIsTheLastOfItsConnection) {
   TestServer server(small_limits());
@@ -298,4 +296,5 @@ TEST(Abuse, RunningOutOfDescriptorsDoesNotEndTheServer) {
   EXPECT_EQ(starved.read_answer()->status, 200);
 }
 
+}  // namespace HK_TEST_FILE
 }  // namespace hk::http::test

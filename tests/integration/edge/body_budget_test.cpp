@@ -2,7 +2,7 @@
 
 namespace hk::http::test {
 
-namespace {
+namespace HK_TEST_FILE {
 
 constexpr std::size_t kib = 1024;
 
@@ -23,8 +23,6 @@ void expect_no_room(RawClient& client) {
             R"({"error":"the server holds too many request bodies: try again shortly"})");
   EXPECT_EQ(client.read_all(), "");
 }
-
-}  // namespace
 
 TEST(RequestBytes, AFullBudgetRefusesBodiesUntilRequestsAreAnswered) {
   TestServer server(small_budget());
@@ -129,4 +127,5 @@ TEST(RequestBytes, AResponderWithABodyMayOutliveTheServer) {
   entry.responder({.body = "too late"});
 }
 
+}  // namespace HK_TEST_FILE
 }  // namespace hk::http::test

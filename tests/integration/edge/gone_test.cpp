@@ -5,7 +5,7 @@
 
 namespace hk::http::test {
 
-namespace {
+namespace HK_TEST_FILE {
 
 /// Watches the request on its thread; the future is ready once its peer is gone.
 std::future<void> watch(Held::Entry& entry) {
@@ -18,8 +18,6 @@ std::future<void> watch(Held::Entry& entry) {
   watching.get_future().wait();
   return gone->get_future();
 }
-
-}  // namespace
 
 TEST(Gone, AClientThatHangsUpIsTold) {
   for (const char* connection : {"", "Connection: close\r\n"}) {
@@ -85,4 +83,5 @@ TEST(Gone, NobodyIsToldAfterTheAnswer) {
   EXPECT_THROW(gone.get(), std::future_error);
 }
 
+}  // namespace HK_TEST_FILE
 }  // namespace hk::http::test

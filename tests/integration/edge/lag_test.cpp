@@ -4,7 +4,7 @@
 
 namespace hk::http::test {
 
-namespace {
+namespace HK_TEST_FILE {
 
 /// What an I/O thread tells of its lag.
 class Lags {
@@ -36,8 +36,6 @@ class Lags {
   std::chrono::nanoseconds last_{0};
   std::size_t told_ = 0;
 };
-
-}  // namespace
 
 TEST(Lag, IsWhatRequestsWaitForTheThread) {
   TestServer server;
@@ -72,4 +70,5 @@ TEST(Lag, IsToldWhileNothingHappens) {
   EXPECT_TRUE(lags.wait([](auto lag) { return lag >= 0ns; }));
 }
 
+}  // namespace HK_TEST_FILE
 }  // namespace hk::http::test

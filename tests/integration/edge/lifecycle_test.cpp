@@ -7,13 +7,11 @@
 
 namespace hk::http::test {
 
-namespace {
+namespace HK_TEST_FILE {
 
 Handler ignore() {
   return [](Request&&, Responder, IoThread&) {};
 }
-
-}  // namespace
 
 TEST(Lifecycle, APortInUseIsAnErrorThatSaysWhatToDo) {
   for (const std::size_t threads : {1U, 2U}) {
@@ -187,4 +185,5 @@ TEST(Lifecycle, ManyClientsOnManyThreadsGetTheirOwnAnswers) {
   EXPECT_EQ(server.server().stats().requests_total, 1'600U);
 }
 
+}  // namespace HK_TEST_FILE
 }  // namespace hk::http::test

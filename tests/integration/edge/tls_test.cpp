@@ -14,7 +14,7 @@
 
 namespace hk::http::test {
 
-namespace {
+namespace HK_TEST_FILE {
 
 struct Free {
   void operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }
@@ -174,8 +174,6 @@ long serial_of(std::uint16_t port) {
   return shake_hands(port, [](SSL_CTX*) {}).serial;
 }
 
-}  // namespace
-
 TEST(Tls, RequestsAreServedAndTheCertificateIsVerified) {
   TlsServer server;
 
@@ -330,4 +328,5 @@ TEST(Tls, StoppingEndsConnectionsInEveryState) {
   EXPECT_EQ(server->server().stats().connections_open, 0U);
 }
 
+}  // namespace HK_TEST_FILE
 }  // namespace hk::http::test

@@ -11,7 +11,7 @@
 #include "integration/outbox/relay_fixture.h"
 
 namespace hk::outbox::test {
-namespace {
+namespace HK_TEST_FILE {
 
 using namespace std::chrono_literals;
 
@@ -113,5 +113,5 @@ TEST_F(DatabaseTest, OfHostsThatAllFailEachIsNamed) {
       << database.error().error.message;
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::outbox::test

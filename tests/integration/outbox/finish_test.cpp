@@ -4,7 +4,7 @@
 #include "integration/outbox/relay_fixture.h"
 
 namespace hk::outbox::test {
-namespace {
+namespace HK_TEST_FILE {
 
 class FinishTest : public OutboxTest {
  protected:
@@ -253,5 +253,5 @@ TEST_F(FinishTest, APostponedRowThatTheDatabaseRefusesIsLeftToItsLease) {
   EXPECT_EQ(row("a"), "sending 0");
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::outbox::test

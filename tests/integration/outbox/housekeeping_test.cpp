@@ -7,7 +7,7 @@
 #include "observe/metrics.h"
 
 namespace hk::outbox::test {
-namespace {
+namespace HK_TEST_FILE {
 
 using namespace std::chrono_literals;
 
@@ -93,5 +93,5 @@ TEST_F(HousekeepingTest, ALostConnectionIsAnError) {
   EXPECT_FALSE(housekeeping.run(one.store, start, false));
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::outbox::test

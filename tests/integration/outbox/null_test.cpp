@@ -5,7 +5,7 @@
 #include "integration/outbox/relay_fixture.h"
 
 namespace hk::outbox::test {
-namespace {
+namespace HK_TEST_FILE {
 
 using namespace std::chrono_literals;
 
@@ -205,5 +205,5 @@ TEST_F(NullTest, RowsOfAnUnknownStatusAreCountedAndListed) {
   EXPECT_EQ(value(person().requeue({.ids = {3}})).refused.at(0).why, "it is NULL");
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::outbox::test

@@ -4,7 +4,7 @@
 #include "integration/outbox/relay_fixture.h"
 
 namespace hk::outbox::test {
-namespace {
+namespace HK_TEST_FILE {
 
 class OperatorTest : public OutboxTest {
  protected:
@@ -222,5 +222,5 @@ TEST_F(OperatorTest, AnAbortOfWhatHasSucceededInTheLedgerSynchronises) {
   EXPECT_FALSE(person().abort({.all = true}, "").has_value());
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::outbox::test

@@ -8,7 +8,7 @@
 #include "outbox/store_sql.h"
 
 namespace hk::outbox::test {
-namespace {
+namespace HK_TEST_FILE {
 
 class PlanTest : public OutboxTest {};
 
@@ -71,5 +71,5 @@ TEST_F(PlanTest, RowsThatAreGivenAreFoundByTheirKeysWhateverTheStatisticsSay) {
   }
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::outbox::test

@@ -9,7 +9,7 @@
 #include "integration/outbox/relay_fixture.h"
 
 namespace hk::outbox::test {
-namespace {
+namespace HK_TEST_FILE {
 
 class RaceTest : public OutboxTest {
  protected:
@@ -427,5 +427,5 @@ TEST_F(RaceTest, ResultsAreWrittenByTheIdsOfTheirRows) {
   }
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::outbox::test

@@ -10,7 +10,7 @@
 #include "observe/metrics.h"
 
 namespace hk::outbox::test {
-namespace {
+namespace HK_TEST_FILE {
 
 using namespace std::chrono_literals;
 using State = Lease::State;
@@ -101,5 +101,5 @@ TEST_F(RelayLeasesTest, ALockedRowIsNotMadeNewAndInTheEndLeftToItsLease) {
   EXPECT_EQ(state("b", start + 100s), State::lost) << "others need its place";
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::outbox::test

@@ -4,7 +4,7 @@
 #include "integration/outbox/relay_fixture.h"
 
 namespace hk::outbox::test {
-namespace {
+namespace HK_TEST_FILE {
 
 /// The table of the protocol's document, before this relay came.
 constexpr const char* document_tables = R"(
@@ -378,5 +378,5 @@ TEST_F(SchemaTest, ATableInASchemaIsFoundByItsNameAndByTheSearchPath) {
   EXPECT_TRUE(value(init_schema(database, settings.table)).done.empty());
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::outbox::test

@@ -13,7 +13,7 @@
 #include "outbox/send/make_sender.h"
 
 namespace hk::outbox {
-namespace {
+namespace HK_TEST_FILE {
 
 using namespace std::chrono_literals;
 using delivery::testing::FakeSpans;
@@ -580,5 +580,5 @@ TEST(Send, SendsSqsMessages) {
   EXPECT_EQ(request.find("test-secret"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::outbox

@@ -3,7 +3,7 @@
 #include "integration/outbox/relay_fixture.h"
 
 namespace hk::outbox::test {
-namespace {
+namespace HK_TEST_FILE {
 
 using namespace std::chrono_literals;
 
@@ -612,5 +612,5 @@ TEST_F(StoreTest, ARestartOfTheServerLosesNoResult) {
   EXPECT_EQ(ledger("b"), "none");
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::outbox::test

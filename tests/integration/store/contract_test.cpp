@@ -5,7 +5,7 @@
 #include "store/rocksdb/rocksdb_store.h"
 
 namespace hk::store::contract {
-namespace {
+namespace HK_TEST_FILE {
 
 class SimHarness final : public Harness {
  public:
@@ -56,5 +56,5 @@ INSTANTIATE_TEST_SUITE_P(
                           [] { return std::make_unique<RocksHarness>(true); }}),
     [](const auto& test) { return test.param.name; });
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::store::contract

@@ -20,7 +20,7 @@
 #include "store/rocksdb/file_io.h"
 
 namespace hk::store {
-namespace {
+namespace HK_TEST_FILE {
 
 constexpr BatchSeq batches = 60;
 
@@ -203,5 +203,5 @@ TEST(CrashImage, AnAcknowledgementBeforeTheSyncIsFoundOut) {
   EXPECT_GT(lost, 0U) << "the planted bug was not seen: the test would not see a real one either";
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::store

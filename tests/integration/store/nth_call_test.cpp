@@ -14,7 +14,7 @@
 #include "integration/store/watched_fs.h"
 
 namespace hk::store {
-namespace {
+namespace HK_TEST_FILE {
 
 enum class Fault : std::uint8_t { io_error, no_space, short_write };
 
@@ -133,5 +133,5 @@ TEST(NthCall, OfARecoveryFailsAndNothingDurableIsLost) {
   try_each(dir.file("killed"), 40, 12, stride_or(97));
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::store

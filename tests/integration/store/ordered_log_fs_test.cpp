@@ -12,7 +12,7 @@
 #include "store/rocksdb/file_io.h"
 
 namespace hk::store {
-namespace {
+namespace HK_TEST_FILE {
 
 /// Writes down what happens to which file.
 class RecordingFs final : public rocksdb::FileSystemWrapper {
@@ -137,5 +137,5 @@ TEST_F(OrderedLogFs, TheLogOfABackupIsNotTakenForItsOwn) {
   EXPECT_EQ(recorder_->done, (std::vector<std::string>{"sync 1.log", "make 2.log"}));
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::store

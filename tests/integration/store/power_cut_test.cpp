@@ -16,7 +16,7 @@
 #include "integration/store/numbered_batches.h"
 
 namespace hk::store {
-namespace {
+namespace HK_TEST_FILE {
 
 constexpr int ack_fd = 3;
 constexpr const char* child_dir = "HK_POWER_CUT_DIR";
@@ -195,5 +195,5 @@ TEST(PowerCut, AnAcknowledgementBeforeTheSyncIsFoundOut) {
   EXPECT_GT(lost, 0U) << "the planted bug was not seen: the test would not see a real one either";
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::store

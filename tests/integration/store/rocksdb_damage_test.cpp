@@ -12,7 +12,7 @@
 #include "store/rocksdb/database.h"
 
 namespace hk::store {
-namespace {
+namespace HK_TEST_FILE {
 
 constexpr std::uint64_t batches = 60;
 
@@ -270,5 +270,5 @@ TEST(RocksDbStats, AClosedStoreRefusesWrites) {
   EXPECT_FALSE(store->sync().has_value());
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::store

@@ -9,7 +9,7 @@
 #include "store/rocksdb/database.h"
 
 namespace hk::store {
-namespace {
+namespace HK_TEST_FILE {
 
 TEST(RocksDbDirectory, IsMadeWithItsParents) {
   TempDir dir;
@@ -248,5 +248,5 @@ TEST(RocksDbSettings, ThatAreUnsafeAreNamed) {
   }
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::store

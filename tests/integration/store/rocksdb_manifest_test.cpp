@@ -10,7 +10,7 @@
 #include "store/rocksdb/manifest_mark.h"
 
 namespace hk::store {
-namespace {
+namespace HK_TEST_FILE {
 
 /// A closed directory with batches in tables and in the log.
 class ManifestMarkTest : public testing::Test {
@@ -121,5 +121,5 @@ TEST(InfoLog, DropsWhatCannotBeWritten) {
   EXPECT_TRUE(std::filesystem::exists(dir.file("LOG.old")));
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::store

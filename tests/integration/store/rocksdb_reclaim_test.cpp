@@ -4,7 +4,7 @@
 #include "integration/store/rocksdb_fixture.h"
 
 namespace hk::store {
-namespace {
+namespace HK_TEST_FILE {
 
 constexpr std::uint64_t rows = 4000;
 constexpr std::uint64_t rows_per_batch = 100;
@@ -115,5 +115,5 @@ TEST_F(Reclaim, CanBeInterruptedAtAnyPoint) {
   }
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::store

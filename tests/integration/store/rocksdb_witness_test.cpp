@@ -12,7 +12,7 @@
 #include "store/rocksdb/witness_file.h"
 
 namespace hk::store {
-namespace {
+namespace HK_TEST_FILE {
 
 /// A closed directory with 100 acknowledged batches, all of them in the log.
 class Witness : public testing::Test {
@@ -257,5 +257,5 @@ TEST(Chain, EveryContentAndEveryPredecessorMakesAnotherHash) {
   EXPECT_EQ(parse_chain_value(chain_key(1), "short"), std::nullopt);
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::store

@@ -1,7 +1,7 @@
 #include "fixture.h"
 
 namespace hk::api::testing {
-namespace {
+namespace HK_TEST_FILE {
 
 class AccessKeys : public ApiTest {
  protected:
@@ -103,5 +103,5 @@ TEST_F(AccessKeys, AChangeThatIsRefusedHoldsNothing) {
   EXPECT_EQ(admin("POST", "/api/v1/tenants/2/access-keys").status, 201);
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::api::testing

@@ -8,7 +8,7 @@
 #include "observe/log.h"
 
 namespace hk::api::testing {
-namespace {
+namespace HK_TEST_FILE {
 
 std::string text(const boost::json::object& line, std::string_view name) {
   return std::string(line.at(name).as_string());
@@ -105,5 +105,5 @@ TEST_F(AuthLog, WhoIsLetInIsWrittenIfAskedFor) {
   EXPECT_EQ(all_.find("token-1"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::api::testing

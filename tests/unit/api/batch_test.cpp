@@ -1,7 +1,7 @@
 #include "fixture.h"
 
 namespace hk::api::testing {
-namespace {
+namespace HK_TEST_FILE {
 
 class Batch : public ApiTest {
  protected:
@@ -195,5 +195,5 @@ TEST_F(Batch, TakesTheDefaultsOfAGroup) {
   EXPECT_TRUE(item(2).headers.empty());
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::api::testing

@@ -6,7 +6,7 @@
 #include "fakes.h"
 
 namespace hk::api::testing {
-namespace {
+namespace HK_TEST_FILE {
 
 constexpr core::TenantId tenant{1};
 
@@ -81,5 +81,5 @@ TEST_F(WentAway, WhatCannotBeGivenBackNowIsOfferedAgain) {
   EXPECT_EQ(given_back(), 1U) << "once is enough";
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::api::testing

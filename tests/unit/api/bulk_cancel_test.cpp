@@ -3,7 +3,7 @@
 #include "fixture.h"
 
 namespace hk::api::testing {
-namespace {
+namespace HK_TEST_FILE {
 
 class BulkCancel : public ApiTest {
  protected:
@@ -297,5 +297,5 @@ TEST_F(BulkCancel, ABrokenRecordIsOurFault) {
   EXPECT_EQ(answered.status, 500);
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::api::testing

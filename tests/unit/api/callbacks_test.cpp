@@ -2,7 +2,7 @@
 #include "fixture.h"
 
 namespace hk::api::testing {
-namespace {
+namespace HK_TEST_FILE {
 
 using Callbacks = ApiTest;
 
@@ -176,5 +176,5 @@ TEST_F(Callbacks, TellAsAJobWhatTheyAreAbout) {
             core::to_text(id_of(core::Seq{1})));
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::api::testing

@@ -5,7 +5,7 @@
 #include "base/time.h"
 
 namespace hk::api {
-namespace {
+namespace HK_TEST_FILE {
 
 TEST(Cursor, ComesBackForItsOwnListingOnly) {
   const CursorScope scope{Listing::event_log, core::TenantId{1}, true};
@@ -34,5 +34,5 @@ TEST(Cursor, AnyChangedCharacterIsNoticed) {
       scope, encode_cursor(scope, {static_cast<std::uint64_t>(to_ms(never)) + 1, 0, 0})));
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::api

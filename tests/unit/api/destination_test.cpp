@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace hk::api::qstash {
-namespace {
+namespace HK_TEST_FILE {
 
 TEST(ParseDestination, ReadsWhatStandsRawInThePath) {
   struct Row {
@@ -106,5 +106,5 @@ TEST(ParseDestination, HandsOutOptionsDecoded) {
   EXPECT_EQ(read->url, "https://h/?x=1");
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::api::qstash

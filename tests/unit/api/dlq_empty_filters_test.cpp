@@ -1,7 +1,7 @@
 #include "fixture.h"
 
 namespace hk::api::testing {
-namespace {
+namespace HK_TEST_FILE {
 
 class DeadLetterFilters : public ApiTest {};
 
@@ -22,5 +22,5 @@ TEST_F(DeadLetterFilters, AnEmptyValueIsNotEverything) {
   EXPECT_EQ(call("DELETE", "/v2/dlq", {}, R"({"queueName":""})").status, 400);
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::api::testing

@@ -1,7 +1,7 @@
 #include "fixture.h"
 
 namespace hk::api::testing {
-namespace {
+namespace HK_TEST_FILE {
 
 Moment at(std::int64_t ms) { return now + Millis{ms}; }
 
@@ -599,5 +599,5 @@ TEST_F(DeadLetters, ADelayIsRefusedIfOneOfThemIsOfAQueue) {
   EXPECT_EQ(call("POST", "/v2/dlq/retry", {{"Upstash-Delay", "0s"}}).status, 201);
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::api::testing

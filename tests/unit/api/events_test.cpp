@@ -1,7 +1,7 @@
 #include "fixture.h"
 
 namespace hk::api::testing {
-namespace {
+namespace HK_TEST_FILE {
 
 using core::EventKind;
 
@@ -314,5 +314,5 @@ TEST_F(Events, LogsCarryTheArrayUnderBothNames) {
   EXPECT_TRUE(body.get_object().contains("cursor"));
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::api::testing

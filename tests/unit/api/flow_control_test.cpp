@@ -1,7 +1,7 @@
 #include "fixture.h"
 
 namespace hk::api::testing {
-namespace {
+namespace HK_TEST_FILE {
 
 class FlowControl : public ApiTest {
  protected:
@@ -210,5 +210,5 @@ TEST_F(FlowControl, TheParallelismOfTheServerIsShown) {
             boost::json::parse(R"({"parallelismMax": 100, "parallelismCount": 3})"));
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::api::testing

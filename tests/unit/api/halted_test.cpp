@@ -1,7 +1,7 @@
 #include "fixture.h"
 
 namespace hk::api::testing {
-namespace {
+namespace HK_TEST_FILE {
 
 class Halted : public ApiTest {
  protected:
@@ -65,5 +65,5 @@ TEST_F(Halted, WhatTheCoreSaysIsTold) {
   EXPECT_EQ(call("GET", "/api/v1/queues/q.fifo/halted").status, 404);
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::api::testing

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace hk::api {
-namespace {
+namespace HK_TEST_FILE {
 
 http::Request plain(std::string method, std::string target, std::string body = {}) {
   http::Request request;
@@ -62,5 +62,5 @@ TEST(Intake, SaysWhatIsTakenWhen) {
   }
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::api

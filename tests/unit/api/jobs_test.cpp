@@ -1,7 +1,7 @@
 #include "fixture.h"
 
 namespace hk::api::testing {
-namespace {
+namespace HK_TEST_FILE {
 
 using Jobs = ApiTest;
 
@@ -139,5 +139,5 @@ TEST_F(Jobs, ErrorsAreProblemDetails) {
   EXPECT_EQ(field(busy, "Retry-After"), "1");
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::api::testing

@@ -1,7 +1,7 @@
 #include "fixture.h"
 
 namespace hk::api::testing {
-namespace {
+namespace HK_TEST_FILE {
 
 using Messages = ApiTest;
 
@@ -130,5 +130,5 @@ TEST_F(Messages, CancellingWhatIsUnknownOrFinishedIs404) {
   EXPECT_TRUE(submitter.taken.empty());
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::api::testing

@@ -7,7 +7,7 @@
 #include "fixture.h"
 
 namespace hk::api::testing {
-namespace {
+namespace HK_TEST_FILE {
 
 using OpenApi = ApiTest;
 
@@ -101,5 +101,5 @@ TEST_F(OpenApi, EveryReferenceLeadsToASchema) {
   }
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::api::testing

@@ -2,7 +2,7 @@
 #include "fixture.h"
 
 namespace hk::api::testing {
-namespace {
+namespace HK_TEST_FILE {
 
 class Overload : public ApiTest {
  protected:
@@ -79,5 +79,5 @@ TEST_F(Overload, NothingIsRefusedWhenTurnedOff) {
   EXPECT_FALSE(io.lag_watcher);
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::api::testing

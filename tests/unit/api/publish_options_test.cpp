@@ -5,7 +5,7 @@
 #include "fixture.h"
 
 namespace hk::api::qstash {
-namespace {
+namespace HK_TEST_FILE {
 
 using testing::now;
 
@@ -377,5 +377,5 @@ TEST(PublishOptions, FlowControlReachesMessageAndCommand) {
                    .result);
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::api::qstash

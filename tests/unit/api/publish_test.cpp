@@ -1,7 +1,7 @@
 #include "fixture.h"
 
 namespace hk::api::testing {
-namespace {
+namespace HK_TEST_FILE {
 
 using Publishing = ApiTest;
 
@@ -179,5 +179,5 @@ TEST_F(Publishing, TheTokenNeverReachesTheMessage) {
   EXPECT_TRUE(published(submitter).headers.empty());
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::api::testing

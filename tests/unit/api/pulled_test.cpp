@@ -1,7 +1,7 @@
 #include "fixture.h"
 
 namespace hk::api::testing {
-namespace {
+namespace HK_TEST_FILE {
 
 class Pulled : public ApiTest {
  protected:
@@ -206,5 +206,5 @@ TEST_F(Pulled, QueuesSaySoAndHaveNoParallelism) {
   EXPECT_EQ(call("POST", "/v2/queues", {}, R"({"queueName":"gone","parallelism":2})").status, 200);
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::api::testing

@@ -1,7 +1,7 @@
 #include "fixture.h"
 
 namespace hk::api::testing {
-namespace {
+namespace HK_TEST_FILE {
 
 class Queues : public ApiTest {
  protected:
@@ -146,5 +146,5 @@ TEST_F(Queues, WhatTheCoreRefusesIsTold) {
   EXPECT_EQ(error_of(response), "too many queues");
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::api::testing

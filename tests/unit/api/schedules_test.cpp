@@ -1,7 +1,7 @@
 #include "fixture.h"
 
 namespace hk::api::testing {
-namespace {
+namespace HK_TEST_FILE {
 
 using Schedules = ApiTest;
 
@@ -280,5 +280,5 @@ TEST_F(Schedules, TheirMessagesShowTheirIdAndAreFoundByIt) {
   EXPECT_EQ(json(call("GET", "/v2/dlq?scheduleId=s")).at("messages").at(0).at("scheduleId"), "s");
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::api::testing

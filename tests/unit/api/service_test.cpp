@@ -3,7 +3,7 @@
 #include "api/route.h"
 
 namespace hk::api::testing {
-namespace {
+namespace HK_TEST_FILE {
 
 using TheService = ApiTest;
 
@@ -322,5 +322,5 @@ TEST(RouteMatch, KeepsTheRestRaw) {
   EXPECT_FALSE(match("/v2/dlq", ""));
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::api::testing

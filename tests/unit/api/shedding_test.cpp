@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace hk::api {
-namespace {
+namespace HK_TEST_FILE {
 
 using std::chrono::milliseconds;
 
@@ -159,5 +159,5 @@ TEST(Shedding, IsOverAfterACalmWhile) {
   EXPECT_EQ(clients.all_refused, before);
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::api

@@ -5,7 +5,7 @@
 #include "fixture.h"
 
 namespace hk::api::testing {
-namespace {
+namespace HK_TEST_FILE {
 
 using core::EventKind;
 using core::Status;
@@ -174,5 +174,5 @@ TEST(DeadLetterId, IsReadBackAndNothingElseIs) {
   }
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::api::testing

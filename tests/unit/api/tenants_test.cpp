@@ -1,7 +1,7 @@
 #include "fixture.h"
 
 namespace hk::api::testing {
-namespace {
+namespace HK_TEST_FILE {
 
 class Tenants : public ApiTest {
  protected:
@@ -136,5 +136,5 @@ TEST_F(Tenants, AChangeThatIsRefusedIsTold) {
   EXPECT_EQ(call("POST", "/v2/keys/rotate").status, 200);
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::api::testing

@@ -5,7 +5,7 @@
 #include "api/json.h"
 
 namespace hk::api {
-namespace {
+namespace HK_TEST_FILE {
 
 TEST(ParseDuration, ReadsEveryFormAndRefusesTheRest) {
   struct Row {
@@ -111,5 +111,5 @@ TEST(JsonWriter, PutsCommasBetweenAndNowhereElse) {
   EXPECT_EQ(out, R"({"a":1,"b":[],"c":["x",{"t":true},null],"d":"y"})");
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::api

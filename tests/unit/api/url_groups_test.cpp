@@ -1,7 +1,7 @@
 #include "fixture.h"
 
 namespace hk::api::testing {
-namespace {
+namespace HK_TEST_FILE {
 
 class UrlGroups : public ApiTest {
  protected:
@@ -215,5 +215,5 @@ TEST_F(UrlGroups, AreNamedWhereTheirMessagesAreShown) {
   EXPECT_FALSE(other.get_object().contains("endpointName"));
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::api::testing

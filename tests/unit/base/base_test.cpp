@@ -10,7 +10,7 @@
 HK_SOMETIMES_DECLARE(base_test_mark)
 
 namespace hk {
-namespace {
+namespace HK_TEST_FILE {
 
 TEST(Bytes, BigEndianKeepsTheOrderOfNumbers) {
   const std::uint64_t numbers[] = {0, 1, 255, 256, 65'535, 1ULL << 40U, UINT64_MAX};
@@ -63,5 +63,5 @@ TEST(AssertDeathTest, ABrokenInvariantStopsTheProcessAndSaysWhere) {
   EXPECT_DEATH(HK_ASSERT(1 + 1 == 3), "invariant broken.*1 \\+ 1 == 3.*base_test.cpp");
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk

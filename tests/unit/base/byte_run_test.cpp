@@ -7,7 +7,7 @@
 #include "base/random.h"
 
 namespace hk {
-namespace {
+namespace HK_TEST_FILE {
 
 TEST(BytesBefore, FindsTheFirstSpecialByteAtEveryPlace) {
   const auto special = [](EightBytes bytes) {
@@ -42,5 +42,5 @@ TEST(BytesBefore, IsNotMisledByWhatComesAfter) {
   }
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk

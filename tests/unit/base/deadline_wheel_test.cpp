@@ -7,7 +7,7 @@
 #include <vector>
 
 namespace hk {
-namespace {
+namespace HK_TEST_FILE {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
@@ -145,5 +145,5 @@ TEST(DeadlineWheel, ANodeThatIsCalledMayEndTheOthers) {
   EXPECT_EQ(ender.calls, 1);
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace hk {
-namespace {
+namespace HK_TEST_FILE {
 
 TEST(JsonString, EscapesWhatMustBeEscapedAndReplacesWhatIsNotUtf8) {
   struct Row {
@@ -52,5 +52,5 @@ TEST(JsonString, EndsWithAnEllipsisWithinItsBound) {
   }
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk

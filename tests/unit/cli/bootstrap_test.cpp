@@ -8,7 +8,7 @@
 #include "store/typed_reader.h"
 
 namespace hk::cli {
-namespace {
+namespace HK_TEST_FILE {
 
 /// Takes commands for tenants as the core does, and stores them at once.
 class Tenants final : public engine::Submitter {
@@ -253,5 +253,5 @@ TEST_F(Bootstrap, AnAccessKeyThatIsStoredOtherwiseIsRefused) {
   EXPECT_TRUE(start(with_access_key("KEYOFTHEDEFAULT01", "one")));
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::cli

@@ -12,7 +12,7 @@
 #include "cli/process.h"
 
 namespace hk::cli {
-namespace {
+namespace HK_TEST_FILE {
 
 class Client : public ::testing::Test {
  protected:
@@ -106,5 +106,5 @@ TEST(ShellQuoted, GivesOneWordBack) {
   EXPECT_EQ(shell_quoted(""), "''");
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::cli

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace hk::cli {
-namespace {
+namespace HK_TEST_FILE {
 
 config::Options options_with(std::uint64_t connections, std::uint64_t attempts) {
   config::Options options;
@@ -76,5 +76,5 @@ TEST(ShareDescriptors, TooFewAreRefusedAndChangeNothing) {
   EXPECT_EQ(options.global_parallelism, 4'096U);
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::cli

@@ -13,7 +13,7 @@
 #include "store/memory/sim_store.h"
 
 namespace hk::cli {
-namespace {
+namespace HK_TEST_FILE {
 
 using security::MasterKey;
 
@@ -139,5 +139,5 @@ TEST_F(OpenMasterKey, LeavesBothFilesWhereNeitherFits) {
   EXPECT_EQ(in_file(place_.next_file()), 'c');
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::cli

@@ -7,7 +7,7 @@
 #include <memory>
 
 namespace hk::cli {
-namespace {
+namespace HK_TEST_FILE {
 
 TEST(Worker, AStopWaitsForWhatRunsAndDropsWhatHasNotBegun) {
   Worker worker;
@@ -58,5 +58,5 @@ TEST(Worker, AStopSaysNothingWhenNothingRuns) {
   worker.stop([] { ADD_FAILURE() << "nothing runs"; });
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::cli

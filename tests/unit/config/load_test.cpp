@@ -10,7 +10,7 @@
 #include "config/values.h"
 
 namespace hk::config {
-namespace {
+namespace HK_TEST_FILE {
 
 using Environment = std::map<std::string, std::string>;
 using namespace std::chrono_literals;
@@ -468,5 +468,5 @@ TEST(EnvironmentNames, AreThoseOfTheProcess) {
   EXPECT_EQ(std::count(names.begin(), names.end(), "HIKYAKU_TEST_NAME"), 1);
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::config

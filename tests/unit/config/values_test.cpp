@@ -5,7 +5,7 @@
 #include <string>
 
 namespace hk::config {
-namespace {
+namespace HK_TEST_FILE {
 
 using std::chrono::milliseconds;
 
@@ -152,5 +152,5 @@ TEST(Address, IsAHostAndAPort) {
   }
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::config

@@ -3,7 +3,7 @@
 #include "unit/core/rig.h"
 
 namespace hk::core::testing {
-namespace {
+namespace HK_TEST_FILE {
 
 TEST(Advance, IndexesWhatWaitsLongerThanAMoment) {
   Limits limits;
@@ -163,5 +163,5 @@ TEST(Advance, KeepsMemoryBoundedWhateverTheBacklog) {
   EXPECT_EQ(rig.counts().pending, 500U);
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::core::testing

@@ -5,7 +5,7 @@
 #include "unit/core/rig.h"
 
 namespace hk::core {
-namespace {
+namespace HK_TEST_FILE {
 
 using testing::MemoryReader;
 
@@ -139,5 +139,5 @@ TEST(Batch, GathersEventsPerTenantAndExpiriesPerSecond) {
   EXPECT_EQ(first.dedups.size(), 1U);
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::core

@@ -3,7 +3,7 @@
 #include "unit/core/rig.h"
 
 namespace hk::core::testing {
-namespace {
+namespace HK_TEST_FILE {
 
 Document named(std::string name, TenantId tenant = tenant_one) {
   return {.tenant = tenant, .kind = "topic", .name = std::move(name), .fields = {{"a", "1"}}};
@@ -65,5 +65,5 @@ TEST(Documents, AreDeletedOnceOrNotAtAll) {
   }
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::core::testing

@@ -14,7 +14,7 @@
 #include "unit/core/reference.h"
 
 namespace hk::core::testing {
-namespace {
+namespace HK_TEST_FILE {
 
 class Run {
  public:
@@ -300,5 +300,5 @@ TEST(MachineProperty, AgreesWithTheReferenceWhenEverythingIsTiny) {
   EXPECT_TRUE(right_for(limits));
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::core::testing

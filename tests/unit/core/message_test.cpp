@@ -4,7 +4,7 @@
 #include <rapidcheck.h>
 
 namespace hk::core {
-namespace {
+namespace HK_TEST_FILE {
 
 TEST(MessageIdText, ComesBackAsItWent) {
   EXPECT_TRUE(rc::check([](std::uint64_t seq, std::uint64_t nonce) {
@@ -67,5 +67,5 @@ TEST(MessageIdText, RefusesWhatIsNotOne) {
   }
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::core

@@ -5,7 +5,7 @@
 #include "unit/core/rig.h"
 
 namespace hk::core::testing {
-namespace {
+namespace HK_TEST_FILE {
 
 Limits tiny() {
   Limits limits;
@@ -172,5 +172,5 @@ TEST(Recover, TwiceInARowChangesNothingButTheEpoch) {
   EXPECT_EQ(rig.machine->in_memory(), in_memory);
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::core::testing

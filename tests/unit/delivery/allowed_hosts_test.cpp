@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace hk::delivery {
-namespace {
+namespace HK_TEST_FILE {
 
 bool contains(std::string_view list, const std::string& url) {
   const auto hosts = AllowedHosts::parse(list);
@@ -67,5 +67,5 @@ TEST(AllowedHosts, AnEntryThatIsNoHostIsRefusedAndNamed) {
   EXPECT_FALSE(AllowedHosts::parse("a.example,").has_value());
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::delivery

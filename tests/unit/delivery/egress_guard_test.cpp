@@ -6,7 +6,7 @@
 #include <vector>
 
 namespace hk::delivery {
-namespace {
+namespace HK_TEST_FILE {
 
 struct Row {
   const char* text;
@@ -351,5 +351,5 @@ TEST(EgressGuard, TellsAPublisherWhichSchemesAndHostsAreDeliveredTo) {
   EXPECT_NE(told("https://10.0.0.1/").find("private or reserved address"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::delivery

@@ -5,7 +5,7 @@
 #include <string>
 
 namespace hk::delivery {
-namespace {
+namespace HK_TEST_FILE {
 
 TEST(MayForward, JudgesEveryNameAndValue) {
   struct Row {
@@ -140,5 +140,5 @@ TEST(ForwardedHeaders, AreBoundedInNumberAndSize) {
   EXPECT_EQ(bad.add("Host", "y").error().kind, ErrorKind::invalid_argument);
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::delivery

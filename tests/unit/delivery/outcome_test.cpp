@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace hk::delivery {
-namespace {
+namespace HK_TEST_FILE {
 
 TEST(Outcome, FollowsTheStatus) {
   for (int status = 100; status < 1000; ++status) {
@@ -27,5 +27,5 @@ TEST(Outcome, OnlyTheMarked489GivesUp) {
   EXPECT_TRUE(judge_answer(200, true, {}).delivered);
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::delivery

@@ -6,7 +6,7 @@
 #include <string>
 
 namespace hk::delivery {
-namespace {
+namespace HK_TEST_FILE {
 
 const Secret key{"sig_test"};
 
@@ -201,5 +201,5 @@ TEST(Request, CarriesNothingOfOursWithoutIdentity) {
             "Content-Length: 7\r\n\r\n");
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::delivery

@@ -9,7 +9,7 @@
 #include <vector>
 
 namespace hk::delivery {
-namespace {
+namespace HK_TEST_FILE {
 
 using namespace std::chrono_literals;
 
@@ -147,5 +147,5 @@ TEST(Resolver, AsksTheSystem) {
   EXPECT_FALSE(ask_and_wait(*resolver, "no-such-name.invalid").has_value());
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::delivery

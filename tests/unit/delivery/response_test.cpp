@@ -6,7 +6,7 @@
 #include <string>
 
 namespace hk::delivery {
-namespace {
+namespace HK_TEST_FILE {
 
 using Progress = ResponseReader::Progress;
 
@@ -202,5 +202,5 @@ TEST(ResponseReader, WhatIsNotHttpIsFoundOutHoweverItIsCut) {
   }
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::delivery

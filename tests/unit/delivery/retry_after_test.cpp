@@ -5,7 +5,7 @@
 #include <string>
 
 namespace hk::delivery {
-namespace {
+namespace HK_TEST_FILE {
 
 // Sun, 27 Jun 2027 12:00:00 GMT
 constexpr Moment now =
@@ -114,5 +114,5 @@ TEST(RetryAfter, TheFirstFieldPresentInTheWrittenOrderDecidesAlone) {
   EXPECT_FALSE(fields.field("Retry-Afterwards", "1", now));
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::delivery

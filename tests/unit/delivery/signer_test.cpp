@@ -11,7 +11,7 @@
 #include <vector>
 
 namespace hk::delivery {
-namespace {
+namespace HK_TEST_FILE {
 
 /// Independent of the code under test: OpenSSL's one-shot functions and a decoder of our own.
 std::string unbase64url(std::string_view text) {
@@ -123,5 +123,5 @@ TEST(Signer, AppendsBehindWhatIsThere) {
 
 TEST(FenceText, IsPartitionEpochAttempt) { EXPECT_EQ(fence_text({7, 12}), "0.7.12"); }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::delivery

@@ -9,7 +9,7 @@
 #include "delivery/address.h"
 
 namespace hk::delivery {
-namespace {
+namespace HK_TEST_FILE {
 
 TEST(Url, ReadsEveryAcceptedSpelling) {
   struct Row {
@@ -274,5 +274,5 @@ TEST(Address, ANulByteDoesNotEndAnAddress) {
   }
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::delivery

@@ -8,7 +8,7 @@
 
 namespace hk::http {
 
-namespace {
+namespace HK_TEST_FILE {
 
 constexpr std::size_t kib = 1024;
 
@@ -24,8 +24,6 @@ RequestReader::Step feed_all(RequestReader& reader, std::string_view bytes) {
     if (progress.step != RequestReader::Step::head || bytes.empty()) return progress.step;
   }
 }
-
-}  // namespace
 
 TEST(BodyBudget, ASharePastTheBoundIsRefusedAndChangesNothing) {
   BodyBudget budget(100);
@@ -109,4 +107,5 @@ TEST(BodyBudget, ARequestHoldsItsBodyUntilItsShareEnds) {
   EXPECT_EQ(budget.held(), 0U);
 }
 
+}  // namespace HK_TEST_FILE
 }  // namespace hk::http

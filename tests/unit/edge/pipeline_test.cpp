@@ -7,7 +7,7 @@
 
 namespace hk::http {
 
-namespace {
+namespace HK_TEST_FILE {
 
 Response answer(const std::string& body, bool close = false) {
   Response response;
@@ -21,8 +21,6 @@ std::string wire(const std::string& body, bool close = false) {
   return "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(body.size()) + "\r\n" +
          (close ? "Connection: close\r\n" : "") + "\r\n" + body;
 }
-
-}  // namespace
 
 TEST(Pipeline, ResponsesLeaveInTheOrderOfTheRequestsWhateverTheOrderOfAnswers) {
   std::vector<int> order{0, 1, 2, 3, 4};
@@ -108,4 +106,5 @@ TEST(Pipeline, AnAnswerAfterTheEndIsDropped) {
   EXPECT_EQ(out, wire("1", true));
 }
 
+}  // namespace HK_TEST_FILE
 }  // namespace hk::http

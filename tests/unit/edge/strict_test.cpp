@@ -9,7 +9,7 @@
 
 namespace hk::http {
 
-namespace {
+namespace HK_TEST_FILE {
 
 using test::Vector;
 
@@ -74,8 +74,6 @@ void expect_outcome(const Vector& vector, const Outcome& outcome) {
   EXPECT_EQ(outcome.used, vector.bytes.size());
   EXPECT_EQ(outcome.request.header("X-Sum"), std::nullopt) << "a trailer became a header";
 }
-
-}  // namespace
 
 TEST(Strict, TheVectorsAreManyAndNamedOnce) {
   std::vector<std::string> names;
@@ -249,4 +247,5 @@ TEST(Strict, ARefusedReaderStaysRefused) {
   EXPECT_EQ(reader.feed("GET / HTTP/1.1\r\nHost: a\r\n\r\n").step, RequestReader::Step::refused);
 }
 
+}  // namespace HK_TEST_FILE
 }  // namespace hk::http

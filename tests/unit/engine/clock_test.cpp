@@ -5,7 +5,7 @@
 #include <string>
 
 namespace hk::engine {
-namespace {
+namespace HK_TEST_FILE {
 
 using namespace std::chrono_literals;
 
@@ -90,5 +90,5 @@ TEST_F(SlewedClockTest, ASuspendCounts) {
   EXPECT_EQ(clock.now(), begin_ + 8h);
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::engine

@@ -7,7 +7,7 @@
 #include "unit/engine/gated_store.h"
 
 namespace hk::engine {
-namespace {
+namespace HK_TEST_FILE {
 
 using namespace std::chrono_literals;
 constexpr auto patience = 60s;  // for a thread that never answers; no test passes by waiting
@@ -417,5 +417,5 @@ TEST_F(EngineTest, WhatWasAcceptedIsSentAfterARestart) {
   engine_->stop();
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::engine

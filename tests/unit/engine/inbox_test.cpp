@@ -6,7 +6,7 @@
 #include <vector>
 
 namespace hk::engine {
-namespace {
+namespace HK_TEST_FILE {
 
 constexpr std::size_t kib = 1024;
 constexpr std::size_t mib = 1024 * kib;
@@ -228,5 +228,5 @@ TEST(Inbox, BytesCountUntilTheyAreWritten) {
   EXPECT_EQ(inbox.put(second), 0U);
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::engine

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace hk::engine {
-namespace {
+namespace HK_TEST_FILE {
 
 std::shared_ptr<const core::Message> message(std::uint64_t seq, std::size_t body_bytes) {
   auto made = std::make_shared<core::Message>();
@@ -113,5 +113,5 @@ TEST(MessageCache, ErasingGivesTheBytesBack) {
   EXPECT_EQ(cache.bytes(), 0U);
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::engine

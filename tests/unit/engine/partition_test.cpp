@@ -7,7 +7,7 @@
 #include "store/typed_reader.h"
 
 namespace hk::engine {
-namespace {
+namespace HK_TEST_FILE {
 
 /// A partition with one tenant, whose batches are run one by one.
 class PartitionTest : public ::testing::Test {
@@ -192,5 +192,5 @@ TEST(Partition, ADiskThatFailsIsToldFromDamage) {
   }
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::engine

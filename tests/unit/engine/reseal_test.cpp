@@ -6,7 +6,7 @@
 #include "security/credentials.h"
 
 namespace hk::engine {
-namespace {
+namespace HK_TEST_FILE {
 
 security::MasterKey key(char digit) {
   return *security::MasterKey::from_hex(Secret{std::string(64, digit)});
@@ -52,5 +52,5 @@ TEST(Reseal, FailsIfOneSecretDoesNotOpen) {
   EXPECT_EQ(done.error().kind, ErrorKind::corruption);
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::engine

@@ -5,7 +5,7 @@
 #include "security/credentials.h"
 
 namespace hk::engine {
-namespace {
+namespace HK_TEST_FILE {
 
 class TenantDirectoryTest : public ::testing::Test {
  protected:
@@ -89,5 +89,5 @@ TEST_F(TenantDirectoryTest, OneTokenOpensOneTenant) {
   EXPECT_EQ(directory_.authenticate("same")->id, core::TenantId{1});
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::engine

@@ -6,7 +6,7 @@
 #include <vector>
 
 namespace hk::engine {
-namespace {
+namespace HK_TEST_FILE {
 
 constexpr core::TenantId one{1};
 constexpr core::TenantId two{2};
@@ -47,5 +47,5 @@ TEST(TenantRoom, IsThereAsLongAsAPartOfIt) {
   part.reset();
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::engine

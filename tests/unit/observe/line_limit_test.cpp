@@ -5,7 +5,7 @@
 #include <tuple>
 
 namespace hk::observe {
-namespace {
+namespace HK_TEST_FILE {
 
 TEST(LineLimit, LetsSoManyThroughInASecondAndTellsHowManyItLeftOut) {
   LineLimit limit(2);
@@ -34,5 +34,5 @@ TEST(LineLimit, LeavesNothingOutIfLinesOfTheLevelDebugAreWritten) {
   EXPECT_EQ(limit.take(now), std::nullopt);
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::observe

@@ -13,7 +13,7 @@
 #include <vector>
 
 namespace hk::observe {
-namespace {
+namespace HK_TEST_FILE {
 
 namespace json = boost::json;
 
@@ -195,5 +195,5 @@ TEST_F(Log, SaysWhenAFileCannotBeOpenedAndStaysWhereItWas) {
   EXPECT_EQ(lines().back().at("event"), "still here");
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::observe

@@ -12,7 +12,7 @@
 #include <vector>
 
 namespace hk::observe {
-namespace {
+namespace HK_TEST_FILE {
 
 /// The page as a scraper reads it: the samples by name and labels, the kinds by name.
 struct Page {
@@ -234,5 +234,5 @@ TEST(Metrics, LoseNoCountWhenManyThreadsCount) {
   EXPECT_EQ(page.samples.at(R"(hikyaku_publish_refused_total{reason="odd"})"), threads * each / 2);
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::observe

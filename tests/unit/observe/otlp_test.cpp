@@ -19,7 +19,7 @@
 #include "observe/trace.h"
 
 namespace hk::observe {
-namespace {
+namespace HK_TEST_FILE {
 
 namespace asio = boost::asio;
 namespace http = boost::beast::http;
@@ -326,5 +326,5 @@ TEST(NullExporter, TakesEverythingAndDropsNothing) {
   EXPECT_EQ(exporter->dropped(), 0U);
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::observe

@@ -16,7 +16,7 @@
 #include "observe/otlp_post.h"
 
 namespace hk::observe {
-namespace {
+namespace HK_TEST_FILE {
 
 namespace asio = boost::asio;
 namespace http = boost::beast::http;
@@ -158,5 +158,5 @@ TEST(OtlpPost, TrustsACollectorOnlyByARootAndItsName) {
   }
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::observe

@@ -3,7 +3,7 @@
 #include "observe/trace.h"
 
 namespace hk::observe {
-namespace {
+namespace HK_TEST_FILE {
 
 constexpr std::string_view example = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
 
@@ -52,5 +52,5 @@ TEST(TraceParent, KeepsEveryFlag) {
   }
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::observe

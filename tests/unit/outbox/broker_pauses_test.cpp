@@ -5,7 +5,7 @@
 #include <limits>
 
 namespace hk::outbox {
-namespace {
+namespace HK_TEST_FILE {
 
 using namespace std::chrono_literals;
 
@@ -160,5 +160,5 @@ TEST_F(BrokerPausesTest, ABrokerThatNoRowAsksForAnyMoreIsForgotten) {
   EXPECT_EQ(pauses.room(broker, now), any);
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::outbox

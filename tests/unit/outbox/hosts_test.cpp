@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace hk::outbox {
-namespace {
+namespace HK_TEST_FILE {
 
 TEST(HostsTest, EachHostHasItsPortOrTheOneOfAll) {
   EXPECT_EQ(split_hosts("a,b", "", "1,2"), (std::vector<Host>{{"a", "", "1"}, {"b", "", "2"}}));
@@ -22,5 +22,5 @@ TEST(HostsTest, OneHostAndWhatDoesNotFitTogetherStayAsTheyAre) {
   EXPECT_EQ(split_hosts("a,b", "10.0.0.1", "1"), (std::vector<Host>{{"a,b", "10.0.0.1", "1"}}));
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::outbox

@@ -5,7 +5,7 @@
 #include <string>
 
 namespace hk::outbox {
-namespace {
+namespace HK_TEST_FILE {
 
 std::string nested(std::size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); }
 
@@ -37,5 +37,5 @@ TEST(IsJson, GoesAsDeepAsItIsAllowedTo) {
   EXPECT_TRUE(is_json("1", 0));
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::outbox

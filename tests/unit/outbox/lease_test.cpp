@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace hk::outbox {
-namespace {
+namespace HK_TEST_FILE {
 
 using namespace std::chrono_literals;
 using State = Lease::State;
@@ -46,5 +46,5 @@ TEST(Lease, WhatIsLostIsSoAtAnyTime) {
   EXPECT_EQ(lease.at(start + 1h), State::lost);
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::outbox

@@ -7,7 +7,7 @@
 #include <set>
 
 namespace hk::outbox {
-namespace {
+namespace HK_TEST_FILE {
 
 using Texts = std::map<std::string, std::string>;
 
@@ -172,5 +172,5 @@ TEST(LoadSettings, FlagsAreNamedAfterTheirVariablesAndSecretsHaveNone) {
   EXPECT_TRUE(flags.contains("--aws-region"));
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::outbox

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace hk::outbox {
-namespace {
+namespace HK_TEST_FILE {
 
 using namespace std::chrono_literals;
 
@@ -38,5 +38,5 @@ TEST(RowsAtOnceTest, FewerAfterASlowOne) {
   EXPECT_EQ(size.now(), 16U);
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::outbox

@@ -5,7 +5,7 @@
 #include <string>
 
 namespace hk::outbox {
-namespace {
+namespace HK_TEST_FILE {
 
 using observe::AttemptResult;
 
@@ -70,5 +70,5 @@ TEST(SendBrokerFault, ARowThatABrokerCallsHopelessIsNotItsFault) {
   EXPECT_FALSE(is_broker_fault(Faults::of_broker, AttemptResult::http_error, report));
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::outbox

@@ -3,7 +3,7 @@
 #include "outbox/send/check_row.h"
 
 namespace hk::outbox {
-namespace {
+namespace HK_TEST_FILE {
 
 TEST(SendCheckRow, EndsARowThatCannotBeSent) {
   struct Case {
@@ -56,5 +56,5 @@ TEST(SendCheckRow, TakesNamesThatAreNoPaths) {
   }
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::outbox

@@ -5,7 +5,7 @@
 #include "outbox/send/hikyaku_builder.h"
 
 namespace hk::outbox {
-namespace {
+namespace HK_TEST_FILE {
 
 HikyakuBuilder make_builder(std::string destination = "") {
   return HikyakuBuilder({.broker_url = "http://127.0.0.1:8080",
@@ -143,5 +143,5 @@ TEST(SendHikyakuBuilder, RefusesHeadersThatTheServerWouldRefuse) {
   }
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::outbox

@@ -3,7 +3,7 @@
 #include "outbox/send/http_builder.h"
 
 namespace hk::outbox {
-namespace {
+namespace HK_TEST_FILE {
 
 Row good_row() {
   Row row;
@@ -104,5 +104,5 @@ TEST(SendHttpBuilder, EndsRowsThatNoRetryCanHelp) {
   }
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::outbox

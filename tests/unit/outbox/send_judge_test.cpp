@@ -3,7 +3,7 @@
 #include "outbox/send/judge.h"
 
 namespace hk::outbox {
-namespace {
+namespace HK_TEST_FILE {
 
 using observe::AttemptResult;
 
@@ -78,5 +78,5 @@ TEST(SendJudge, WaitsAsLongAsABusyReceiverAsks) {
   }
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::outbox

@@ -5,7 +5,7 @@
 #include "outbox/send/make_sender.h"
 
 namespace hk::outbox {
-namespace {
+namespace HK_TEST_FILE {
 
 Settings good_settings(Adapter adapter) {
   Settings settings;
@@ -107,5 +107,5 @@ TEST(SendMakeSender, RefusesSettingsThatWouldAbortEveryRow) {
   }
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::outbox

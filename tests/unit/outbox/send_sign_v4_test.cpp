@@ -3,7 +3,7 @@
 #include "outbox/send/sign_v4.h"
 
 namespace hk::outbox {
-namespace {
+namespace HK_TEST_FILE {
 
 AwsCredentials credentials() {
   return {.access_key_id = "AKIDEXAMPLE",
@@ -82,5 +82,5 @@ TEST(SendSignV4, TakesANewKeyForANewDay) {
   EXPECT_NE(kept_later.back(), first.back());
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::outbox

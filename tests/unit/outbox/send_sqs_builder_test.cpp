@@ -5,7 +5,7 @@
 #include "outbox/send/sqs_builder.h"
 
 namespace hk::outbox {
-namespace {
+namespace HK_TEST_FILE {
 
 namespace json = boost::json;
 
@@ -127,5 +127,5 @@ TEST(SendSqsBuilder, TakesTheUrlOfAQueueOnly) {
   }
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::outbox

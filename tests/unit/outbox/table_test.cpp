@@ -5,7 +5,7 @@
 #include "outbox/sql_text.h"
 
 namespace hk::outbox {
-namespace {
+namespace HK_TEST_FILE {
 
 TEST(Table, NamesAreQuotedAndTheSchemaGoesFirst) {
   Table table;
@@ -79,5 +79,5 @@ TEST(SqlText, LiteralsAreQuotedWhateverTheyHold) {
   EXPECT_EQ(quoted_literal("a\\'b"), "E'a\\\\''b'");
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::outbox

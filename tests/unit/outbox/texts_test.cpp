@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace hk::outbox {
-namespace {
+namespace HK_TEST_FILE {
 
 TEST(CleanText, IsUtf8WithoutNulWhateverCameIn) {
   EXPECT_EQ(clean_text("plain \xc3\xa9"), "plain \xc3\xa9");
@@ -52,5 +52,5 @@ TEST(SaysJson, GoesByTheContentType) {
   EXPECT_EQ(says_json({{"Content-Type", "text/plain"}}), false);
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::outbox

@@ -10,7 +10,7 @@
 #include <sstream>
 
 namespace hk::security {
-namespace {
+namespace HK_TEST_FILE {
 
 template <class T>
 concept Comparable = requires(const T& a, const T& b) { a == b; };
@@ -231,5 +231,5 @@ TEST(SystemRng, GivesOtherNumbersEachTimeAcrossItsBuffer) {
   EXPECT_EQ(seen.size(), 1000U);
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::security

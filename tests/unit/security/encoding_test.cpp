@@ -5,7 +5,7 @@
 #include "base/random.h"
 
 namespace hk::security {
-namespace {
+namespace HK_TEST_FILE {
 
 TEST(Base64, WritesAndReadsTheTextsOfRfc4648) {
   struct Row {
@@ -99,5 +99,5 @@ TEST(Encoding, ReadsRandomTextsOnlyWhenItWouldWriteThemSo) {
   EXPECT_GT(accepted, 10000);
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::security

@@ -9,7 +9,7 @@
 #include "security/credentials.h"
 
 namespace hk::security {
-namespace {
+namespace HK_TEST_FILE {
 
 class MasterKeyFile : public testing::Test {
  protected:
@@ -137,5 +137,5 @@ TEST_F(MasterKeyFile, IsOneKeyWhenManyCreateItAtOnce) {
   EXPECT_EQ(files(), 1U);
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::security

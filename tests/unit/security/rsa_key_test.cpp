@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace hk::security {
-namespace {
+namespace HK_TEST_FILE {
 
 TEST(RsaKey, SignsSoThatItsCertificateVerifies) {
   const RsaKey::Made made = RsaKey::make("a.test");
@@ -33,5 +33,5 @@ TEST(RsaKey, IsNotReadFromAnythingElse) {
   }
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::security

@@ -5,7 +5,7 @@
 #include "security/encoding.h"
 
 namespace hk::security {
-namespace {
+namespace HK_TEST_FILE {
 
 const Secret secret{"wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"};
 
@@ -46,5 +46,5 @@ TEST(SigV4, WritesDatesInTheirShortForm) {
   EXPECT_EQ(amz_date(moment_from_ms(1'440'938'160'999)), "20150830T123600Z");
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::security

@@ -6,7 +6,7 @@
 #include "unit/store/samples.h"
 
 namespace hk::store {
-namespace {
+namespace HK_TEST_FILE {
 
 std::string to_hex(std::string_view bytes) {
   constexpr std::string_view digits = "0123456789abcdef";
@@ -119,5 +119,5 @@ TEST(CodecGolden, WhatWasWrittenIsReadAsItWasMeant) {
   EXPECT_EQ(decode_pepper(from_hex(pepper_1)), std::string("\1b\0c", 4));
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::store

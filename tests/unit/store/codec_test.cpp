@@ -7,7 +7,7 @@
 #include "unit/store/samples.h"
 
 namespace hk::store {
-namespace {
+namespace HK_TEST_FILE {
 
 std::vector<Write> encoded(core::Mutation mutation) {
   std::vector<Write> out;
@@ -284,5 +284,5 @@ TEST(Codec, FieldsFromANewerServerAreSkipped) {
   EXPECT_EQ(decode_queue(core::TenantId{5}, "orders", value), samples::queue());
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::store

@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 namespace hk::store {
-namespace {
+namespace HK_TEST_FILE {
 
 TEST(CrashPointTest, OnlyADeclaredPointAndACountFromOneOnAreTaken) {
   for (const char* text : {"", ":", "batch_written", "batch_written:", "batch_written:0",
@@ -44,5 +44,5 @@ TEST(CrashPointDeathTest, EndsTheProcessAtThatPassageAndAtNoOther) {
       testing::ExitedWithCode(0), "");
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::store

@@ -9,7 +9,7 @@
 #include "base/random.h"
 
 namespace hk::store {
-namespace {
+namespace HK_TEST_FILE {
 
 using core::LaneKey;
 using core::LanePlace;
@@ -138,5 +138,5 @@ TEST(Key, PrefixEndSkipsTrailingHighBytes) {
   EXPECT_LT(after_key("a"), std::string("a\0\0", 3));
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::store

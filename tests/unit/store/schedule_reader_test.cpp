@@ -6,7 +6,7 @@
 #include "unit/store/samples.h"
 
 namespace hk::store {
-namespace {
+namespace HK_TEST_FILE {
 
 const core::TenantId tenant{5};
 
@@ -78,5 +78,5 @@ TEST(ScheduleRecords, StandInTheOrderOfTheirRuns) {
   EXPECT_FALSE(reader.schedule_state(tenant, "gone").has_value());
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::store

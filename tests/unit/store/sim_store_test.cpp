@@ -6,7 +6,7 @@
 #include <set>
 
 namespace hk::store {
-namespace {
+namespace HK_TEST_FILE {
 
 Write put(std::string key, std::string value) {
   return {Write::Kind::put, Table::queue, std::move(key), std::move(value)};
@@ -171,5 +171,5 @@ TEST(SimStore, AReaderFromBeforeTheCrashIsRefused) {
   EXPECT_EQ(reader->scan(Table::queue, "", "", 1).error().kind, ErrorKind::unavailable);
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::store

@@ -10,7 +10,7 @@
 #include "unit/store/samples.h"
 
 namespace hk::store {
-namespace {
+namespace HK_TEST_FILE {
 
 using core::LaneKey;
 using core::LanePlace;
@@ -318,5 +318,5 @@ TEST_F(TypedReaderTest, AFailingSnapshotIsThrownToo) {
   EXPECT_THROW(r.last_seq(), UnreadableRecord);
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::store

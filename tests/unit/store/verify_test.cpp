@@ -11,7 +11,7 @@
 #include "store/table_name.h"
 
 namespace hk::store {
-namespace {
+namespace HK_TEST_FILE {
 
 using core::Seq;
 using core::TenantId;
@@ -321,5 +321,5 @@ TEST(Verify, ListsABoundedNumberOfProblems) {
   EXPECT_EQ(report.problems.size(), problems_listed_max);
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::store

@@ -5,7 +5,7 @@
 #include "api/aws/xml.h"
 
 namespace hk::api::aws {
-namespace {
+namespace HK_TEST_FILE {
 
 using enum ErrorCode;
 
@@ -209,5 +209,5 @@ TEST(Xml, EscapesWhatMustBeAndReplacesWhatItCannotHold) {
   }
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::api::aws

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace hk::api::aws {
-namespace {
+namespace HK_TEST_FILE {
 
 MessageAttribute text(std::string value) { return {"String", std::move(value), {}, false}; }
 MessageAttribute number(std::string value) { return {"Number", std::move(value), {}, false}; }
@@ -355,5 +355,5 @@ TEST(FilterPolicy, ARefusalSaysWhereThePolicyStood) {
   EXPECT_EQ(filter_policy_refusal(error, false).message, "Invalid parameter: FilterPolicy: why");
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::api::aws

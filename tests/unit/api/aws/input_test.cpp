@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace hk::api::aws {
-namespace {
+namespace HK_TEST_FILE {
 
 Input json(std::string_view body) {
   auto input = Input::from_json(body);
@@ -292,5 +292,5 @@ TEST(Input, RemembersTheFirstFaultOnly) {
                      "Value 11 for parameter A is invalid. Reason: Must be between 1 and 10."}));
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::api::aws

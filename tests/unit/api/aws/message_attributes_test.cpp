@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace hk::api::aws {
-namespace {
+namespace HK_TEST_FILE {
 
 MessageAttribute text(std::string value, std::string type = "String") {
   return {std::move(type), std::move(value), {}, false};
@@ -264,5 +264,5 @@ TEST(AttributesAskedFor, FollowThePatternsOfTheService) {
   }
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::api::aws

@@ -5,7 +5,7 @@
 #include <set>
 
 namespace hk::api::aws {
-namespace {
+namespace HK_TEST_FILE {
 
 TEST(AwsNames, QueuesTopicsAndIdsHaveTheirRules) {
   const std::string long80(80, 'a');
@@ -143,5 +143,5 @@ TEST(AwsNames, UuidsAreOfVersionFourAndDiffer) {
   EXPECT_EQ(seen.size(), 1'000U);
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::api::aws

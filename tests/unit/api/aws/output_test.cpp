@@ -5,7 +5,7 @@
 #include <boost/json.hpp>
 
 namespace hk::api::aws {
-namespace {
+namespace HK_TEST_FILE {
 
 using Write = void (*)(Output&);
 
@@ -277,5 +277,5 @@ TEST(Output, TenLargeMessagesComeOutWhole) {
   EXPECT_GT(text.size(), 10 * body.size());
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::api::aws

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace hk::api::aws {
-namespace {
+namespace HK_TEST_FILE {
 
 using Texts = std::vector<std::string>;
 
@@ -135,5 +135,5 @@ TEST(QueryForm, HoldsALargeFormWithoutQuadraticWork) {
   EXPECT_EQ(form->value(items.back() + ".Name"), "v4000");
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::api::aws

@@ -7,7 +7,7 @@
 #include "unit/api/aws/signer.h"
 
 namespace hk::api::aws {
-namespace {
+namespace HK_TEST_FILE {
 
 using testing::Plan;
 using testing::sign;
@@ -256,5 +256,5 @@ TEST(Route, OnlyLinksOfSnsGoWithoutASignature) {
   }
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::api::aws

@@ -9,7 +9,7 @@
 #include "unit/api/aws/signer.h"
 
 namespace hk::api::aws {
-namespace {
+namespace HK_TEST_FILE {
 
 using testing::hash;
 using testing::Plan;
@@ -479,5 +479,5 @@ TEST(AmzDate, ReadsWhatItWritesAndNothingElse) {
   }
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::api::aws

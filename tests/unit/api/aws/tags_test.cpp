@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace hk::api::aws {
-namespace {
+namespace HK_TEST_FILE {
 
 TEST(Characters, AreCountedInUtf8AndBytesInWhatIsNot) {
   EXPECT_EQ(characters(""), 0U);
@@ -30,5 +30,5 @@ TEST(Tags, AreAtMostFiftyOfBoundedText) {
   }
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::api::aws

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 namespace hk::api::sns {
-namespace {
+namespace HK_TEST_FILE {
 
 std::vector<std::int64_t> seconds(const core::RetryPolicy& policy) {
   std::vector<std::int64_t> all;
@@ -64,5 +64,5 @@ TEST(DeliveryPolicy, IsRefusedWhenItMakesNoSense) {
   }
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::api::sns

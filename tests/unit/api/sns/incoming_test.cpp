@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace hk::api::sns {
-namespace {
+namespace HK_TEST_FILE {
 
 aws::Input input(std::string_view fields) {
   auto form = aws::QueryForm::parse(fields);
@@ -115,5 +115,5 @@ TEST(SequenceNumbers, RiseWhateverTheClockDoes) {
   EXPECT_GE(third, 1'700'000'005'000U * 1'000'000U);
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::api::sns

@@ -3,7 +3,7 @@
 #include "unit/api/fixture.h"
 
 namespace hk::api::testing {
-namespace {
+namespace HK_TEST_FILE {
 
 constexpr const char* confirm = "/?Action=ConfirmSubscription&TopicArn=arn:aws:sns:r:";
 constexpr const char* leave = "/?Action=Unsubscribe&SubscriptionArn=arn:aws:sns:r:";
@@ -98,5 +98,5 @@ TEST_F(SnsLinks, HaveNoCertificateBeforeAnythingWasSigned) {
   EXPECT_EQ(call_as("", "GET", "/sns/certificate.pem").status, 404);
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::api::testing

@@ -8,7 +8,7 @@
 #include "unit/api/aws/actions.h"
 
 namespace hk::api::sns {
-namespace {
+namespace HK_TEST_FILE {
 
 /// Lists that are read page by page, to their end.
 struct SnsListings : aws::testing::ActionTest {
@@ -89,5 +89,5 @@ TEST_F(SnsListings, APageEndsWhenEnoughWasReadForIt) {
   EXPECT_LE(std::ranges::max(subscriptions.sizes), 80U);
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::api::sns

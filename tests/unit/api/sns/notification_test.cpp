@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace hk::api::sns {
-namespace {
+namespace HK_TEST_FILE {
 
 Notification notification() {
   return {.message_id = "id-1",
@@ -78,5 +78,5 @@ TEST(Links, LeadToTheServerThatWasCalled) {
   EXPECT_EQ(certificate_url("https://h"), "https://h/sns/certificate.pem");
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::api::sns

@@ -12,7 +12,7 @@
 #include "unit/api/aws/actions.h"
 
 namespace hk::api::sns {
-namespace {
+namespace HK_TEST_FILE {
 
 /// A subscription of a queue that gets bodies as they are, with dead letters to "dead".
 Subscription raw_to_queue(const std::string& id, const std::string& queue) {
@@ -217,5 +217,5 @@ TEST_F(SnsPublish, NoMoreCopiesAreMadeOnceTheyAreTooMuch) {
   EXPECT_EQ(fan_out.copies(nullptr, 2 * one).items.size(), 3U);
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::api::sns

@@ -5,7 +5,7 @@
 #include "core/reader.h"
 
 namespace hk::api::sns {
-namespace {
+namespace HK_TEST_FILE {
 
 constexpr Moment made = moment_from_ms(1'700'000'000'000);
 
@@ -84,5 +84,5 @@ TEST(Subscription, LapsesWhenItIsNotConfirmedInThreeDays) {
   EXPECT_FALSE(hook.lapsed(made + token_life));
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::api::sns

@@ -7,7 +7,7 @@
 #include "security/credentials.h"
 
 namespace hk::api::sqs {
-namespace {
+namespace HK_TEST_FILE {
 
 using testing::FakeIoThread;
 using testing::FakeSubmitter;
@@ -283,5 +283,5 @@ TEST_F(PusherTest, AfterAStopNothingIsReceivedAndWhatIsOnTheWireIsSettled) {
   EXPECT_EQ(asked<core::DeleteReceived>().size(), 1U);
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::api::sqs

@@ -3,7 +3,7 @@
 #include "unit/api/aws/actions.h"
 
 namespace hk::api::sqs {
-namespace {
+namespace HK_TEST_FILE {
 
 /// A core that has the queues of `kept`, or else makes what it is asked for.
 struct SqsQueues : aws::testing::ActionTest {
@@ -279,5 +279,5 @@ TEST_F(SqsQueues, TheIdOfAKeyIsBounded) {
   EXPECT_NE(refused.body.find("InvalidAttributeValue"), std::string::npos) << refused.body;
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::api::sqs

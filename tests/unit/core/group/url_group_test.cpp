@@ -3,7 +3,7 @@
 #include "unit/core/rig.h"
 
 namespace hk::core::testing {
-namespace {
+namespace HK_TEST_FILE {
 
 using Endpoints = std::vector<Endpoint>;
 
@@ -185,5 +185,5 @@ TEST(UrlGroup, SurvivesARestart) {
   EXPECT_EQ(stored(rig), (std::vector<std::string>{"one=c", "=b"}));
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::core::testing

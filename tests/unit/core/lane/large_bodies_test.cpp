@@ -8,7 +8,7 @@
 #include "unit/core/rig.h"
 
 namespace hk::core::testing {
-namespace {
+namespace HK_TEST_FILE {
 
 Limits small() {
   Limits limits;
@@ -97,5 +97,5 @@ TEST(LargeBodies, LeasesThatRunOutTogetherEndInSeveralBatches) {
   EXPECT_LE(*rig.machine->wake_at(), rig.now);
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::core::testing

@@ -4,7 +4,7 @@
 #include "unit/core/rig.h"
 
 namespace hk::core::testing {
-namespace {
+namespace HK_TEST_FILE {
 
 Limits one_at_a_time() {
   Limits limits;
@@ -119,5 +119,5 @@ TEST(QueueDestination, HoldsAfterARestartAndBeyondTheWindow) {
   EXPECT_EQ(rig.counts().succeeded, 12U);
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::core::testing

@@ -5,7 +5,7 @@
 #include "unit/core/lane/yard.h"
 
 namespace hk::core {
-namespace {
+namespace HK_TEST_FILE {
 
 using testing::now;
 using testing::of_queue;
@@ -201,5 +201,5 @@ TEST(Scheduler, ARemovedHeadLetsTheNextOneGo) {
   EXPECT_EQ(yard.start_all(now + Millis{70}), seqs({2}));
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::core

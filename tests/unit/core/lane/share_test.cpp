@@ -5,7 +5,7 @@
 #include "unit/core/lane/yard.h"
 
 namespace hk::core {
-namespace {
+namespace HK_TEST_FILE {
 
 using testing::now;
 using testing::of_queue;
@@ -152,5 +152,5 @@ TEST(Share, ATenantAtItsShareGoesOnWhenAnotherGivesBack) {
   EXPECT_EQ(yard.start_all(), seqs({3}));
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::core

@@ -7,7 +7,7 @@
 #include "unit/core/rig.h"
 
 namespace hk::core::testing {
-namespace {
+namespace HK_TEST_FILE {
 
 const std::string callback_host = "http://callback.example:80";
 
@@ -469,5 +469,5 @@ TEST(CallbackInQueue, EndsBeforeItsSourceIsReadAgain) {
   EXPECT_EQ(rig.reader.lanes.at(lane_q).size(), 6U) << "five are held, and one runs";
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::core::testing

@@ -3,7 +3,7 @@
 #include "unit/core/pull/pull_rig.h"
 
 namespace hk::core::testing {
-namespace {
+namespace HK_TEST_FILE {
 
 TEST(CancelMessage, RefusesWhatIsNotThere) {
   Rig rig;
@@ -124,5 +124,5 @@ TEST(CancelMessage, ReachesBeyondTheWindow) {
   }
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::core::testing

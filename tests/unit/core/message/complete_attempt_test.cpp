@@ -3,7 +3,7 @@
 #include "unit/core/rig.h"
 
 namespace hk::core::testing {
-namespace {
+namespace HK_TEST_FILE {
 
 TEST(CompleteAttempt, EndsAsTheOutcomeSays) {
   struct Row {
@@ -141,5 +141,5 @@ TEST(Lease, ThatRunsOutIsAFailedAttempt) {
   EXPECT_FALSE(rig.run(Rig::outcome(ran.starts[0], true)).replies.at(0).has_value());
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::core::testing

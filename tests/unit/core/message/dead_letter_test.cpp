@@ -3,7 +3,7 @@
 #include "unit/core/rig.h"
 
 namespace hk::core::testing {
-namespace {
+namespace HK_TEST_FILE {
 
 /// A message that failed for good.
 DeadLetterKey fail_one(Rig& rig) {
@@ -256,5 +256,5 @@ TEST(DeadLetter, ACallbackThatIsRetriedGetsNoCallbacksAndHoldsNothingUp) {
   EXPECT_EQ(message->callback_of, callback.callback_of);
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::core::testing

@@ -3,7 +3,7 @@
 #include "unit/core/rig.h"
 
 namespace hk::core::testing {
-namespace {
+namespace HK_TEST_FILE {
 
 UpsertEndpoints group(const std::vector<std::string>& urls) {
   UpsertEndpoints command{.tenant = tenant_one, .group = "g"};
@@ -203,5 +203,5 @@ TEST(FanOut, EachMessageEndsOnItsOwnAndARetriedDeadLetterGoesToItsEndpointAlone)
   EXPECT_EQ(rig.counts().succeeded, 1U);
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::core::testing

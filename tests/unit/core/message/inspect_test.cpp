@@ -5,7 +5,7 @@
 #include "unit/core/rig.h"
 
 namespace hk::core::testing {
-namespace {
+namespace HK_TEST_FILE {
 
 bool held_by(const Inspected& inspected, std::string_view gate) {
   return std::ranges::any_of(inspected.holds, [&](const Hold& hold) { return hold.gate == gate; });
@@ -154,5 +154,5 @@ TEST(Inspect, OfAnotherTenantsMessageFindsNothing) {
   EXPECT_FALSE(rig.run(Inspect{TenantId{2}, id}).replies.at(0).has_value());
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::core::testing

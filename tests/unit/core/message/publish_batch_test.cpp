@@ -6,7 +6,7 @@
 #include "unit/core/rig.h"
 
 namespace hk::core::testing {
-namespace {
+namespace HK_TEST_FILE {
 
 PublishBatch batch(std::vector<Message> messages) {
   PublishBatch command;
@@ -194,5 +194,5 @@ TEST(PublishBatch, OfNothingIsAnsweredWithNothing) {
   EXPECT_TRUE(rig.run(PublishBatch{}).only<BatchPublished>().items.empty());
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::core::testing

@@ -3,7 +3,7 @@
 #include "unit/core/rig.h"
 
 namespace hk::core::testing {
-namespace {
+namespace HK_TEST_FILE {
 
 TEST(Publish, RefusesWhatCannotBeAccepted) {
   struct Row {
@@ -162,5 +162,5 @@ TEST(Publish, BringsTheSettingsOfItsFlowKey) {
   EXPECT_EQ(stored.window_count, 1U);  // its own start is counted, in the same batch
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::core::testing

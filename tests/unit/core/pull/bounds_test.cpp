@@ -4,7 +4,7 @@
 #include "unit/core/pull/pull_rig.h"
 
 namespace hk::core {
-namespace {
+namespace HK_TEST_FILE {
 
 using testing::Bodies;
 using testing::PullRig;
@@ -219,5 +219,5 @@ TEST(PausedPullQueue, AMoveWaitsUntilItIsResumed) {
   EXPECT_EQ(rig.count("q").visible, 1U);
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::core

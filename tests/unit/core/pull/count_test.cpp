@@ -1,7 +1,7 @@
 #include "unit/core/pull/pull_rig.h"
 
 namespace hk::core::testing {
-namespace {
+namespace HK_TEST_FILE {
 
 constexpr Millis second{1000};
 
@@ -170,5 +170,5 @@ TEST(PurgeOfDelayed, AlsoTakesWhatIsDueAfterANewerMessage) {
   EXPECT_EQ(rig.receive("q"), (Bodies{"new"}));
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::core::testing

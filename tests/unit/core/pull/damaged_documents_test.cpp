@@ -7,7 +7,7 @@
 #include "unit/core/pull/pull_rig.h"
 
 namespace hk::core::testing {
-namespace {
+namespace HK_TEST_FILE {
 
 Document& only_document(PullRig& rig, const std::string& kind) {
   Document* found = nullptr;
@@ -130,5 +130,5 @@ TEST(DamagedDocuments, QueuesThatAreBeingChangedAreRefused) {
                   {"larger than a number", up_to("99999999999999999999")}});
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::core::testing

@@ -9,7 +9,7 @@
 #include <vector>
 
 namespace hk::core {
-namespace {
+namespace HK_TEST_FILE {
 
 /// The same, counted by knowing each of them.
 struct Each {
@@ -95,5 +95,5 @@ TEST(Delayed, ASecondIsStoredByItsMillisecondsAndNothingElse) {
   }
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::core

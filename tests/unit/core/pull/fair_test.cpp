@@ -5,7 +5,7 @@
 #include "unit/core/pull/pull_rig.h"
 
 namespace hk::core::testing {
-namespace {
+namespace HK_TEST_FILE {
 
 constexpr Millis second{1000};
 
@@ -157,5 +157,5 @@ TEST(FairBounds, LongGroupsAreHandedOutToTheEnd) {
   EXPECT_EQ(seen.size(), 200U);
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::core::testing

@@ -1,7 +1,7 @@
 #include "unit/core/pull/pull_rig.h"
 
 namespace hk::core::testing {
-namespace {
+namespace HK_TEST_FILE {
 
 constexpr Millis second{1000};
 
@@ -126,5 +126,5 @@ TEST(DeadLetterQueue, KeepsTheOrderOfAGroupAndLetsItGoOn) {
   EXPECT_EQ(rig.receive("dead"), (Bodies{"a1", "a2"}));
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::core::testing

@@ -1,7 +1,7 @@
 #include "unit/core/pull/pull_rig.h"
 
 namespace hk::core::testing {
-namespace {
+namespace HK_TEST_FILE {
 
 constexpr Millis second{1000};
 using Action = ResolveHalted::Action;
@@ -260,5 +260,5 @@ TEST_P(Halt, AMoveTaskDoesNotTakeWhatAGroupHasStoppedAtSinceTheSettingsChanged) 
   EXPECT_EQ(rig.run(ListHalted{tenant_one, "late"}).only<HaltedListed>().messages.size(), 1U);
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::core::testing

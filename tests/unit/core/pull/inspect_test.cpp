@@ -1,7 +1,7 @@
 #include "unit/core/pull/pull_rig.h"
 
 namespace hk::core::testing {
-namespace {
+namespace HK_TEST_FILE {
 
 constexpr Millis second{1000};
 
@@ -130,5 +130,5 @@ TEST(CancelPulled, ItsReceiverIsToldApartFromWhatIsGone) {
   }
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::core::testing

@@ -3,7 +3,7 @@
 #include "unit/core/pull/pull_rig.h"
 
 namespace hk::core::testing {
-namespace {
+namespace HK_TEST_FILE {
 
 constexpr Millis second{1000};
 using Status = MoveTask::Status;
@@ -370,5 +370,5 @@ TEST(MovesInOneBatch, AreBoundedHoweverManyTasksRun) {
   }
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::core::testing

@@ -3,7 +3,7 @@
 #include "unit/core/pull/pull_rig.h"
 
 namespace hk::core::testing {
-namespace {
+namespace HK_TEST_FILE {
 
 constexpr Millis second{1000};
 
@@ -213,5 +213,5 @@ TEST(FailureIntoAQueue, PutsWhatCouldNotBePushedWhereItCanBePulled) {
   EXPECT_EQ(rig.counts().dead_letters, 2U);
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::core::testing

@@ -3,7 +3,7 @@
 #include "unit/core/pull/pull_rig.h"
 
 namespace hk::core::testing {
-namespace {
+namespace HK_TEST_FILE {
 
 constexpr Millis second{1000};
 
@@ -140,5 +140,5 @@ TEST(ReceiveAgainOfMany, TheOldestIdsAreForgotten) {
   EXPECT_EQ(ask("a"), Bodies{});
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::core::testing

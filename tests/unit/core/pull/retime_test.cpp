@@ -2,7 +2,7 @@
 #include "unit/core/pull/pull_rig.h"
 
 namespace hk::core::testing {
-namespace {
+namespace HK_TEST_FILE {
 
 constexpr Millis second{1000};
 constexpr Millis hour{3'600'000};
@@ -174,5 +174,5 @@ TEST(DedupScope, IdsOfTheOldScopeStayGoodInIt) {
   EXPECT_FALSE(send("b", "old"));
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::core::testing

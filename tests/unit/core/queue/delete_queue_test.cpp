@@ -7,7 +7,7 @@
 #include "unit/core/rig.h"
 
 namespace hk::core::testing {
-namespace {
+namespace HK_TEST_FILE {
 
 const MemoryReader::Name q{tenant_one, "q"};
 
@@ -309,5 +309,5 @@ TEST(DeleteQueue, ADeadLetterOfItGoesBackToANewQueue) {
   EXPECT_EQ(lag_of(rig), 1U);
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::core::testing

@@ -9,7 +9,7 @@
 #include "unit/core/rig.h"
 
 namespace hk::core::testing {
-namespace {
+namespace HK_TEST_FILE {
 
 const MemoryReader::Name f{tenant_one, "f"};
 constexpr Millis hour{3'600'000};
@@ -332,5 +332,5 @@ TEST(FlowKey, NeverStartsMoreThanItsRateWhateverHappensAround) {
   EXPECT_GT(starts.size(), 4U);
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::core::testing

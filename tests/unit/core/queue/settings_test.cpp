@@ -3,7 +3,7 @@
 #include "unit/core/rig.h"
 
 namespace hk::core::testing {
-namespace {
+namespace HK_TEST_FILE {
 
 TEST(UpsertQueue, ChangesWhatIsGivenAndNothingElse) {
   Rig rig;
@@ -132,5 +132,5 @@ TEST(FlowKey, RateIsKeptAcrossARestart) {
   EXPECT_EQ(rig.run().starts.size(), 1U);
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::core::testing

@@ -6,7 +6,7 @@
 #include <string>
 
 namespace hk::core {
-namespace {
+namespace HK_TEST_FILE {
 
 TEST(Expression, GivesWhatArithmeticGives) {
   struct Row {
@@ -102,5 +102,5 @@ TEST(Expression, NeverCrashesOnAnyText) {
   }));
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::core

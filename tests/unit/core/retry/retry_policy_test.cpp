@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace hk::core {
-namespace {
+namespace HK_TEST_FILE {
 
 TEST(RetryDelay, FollowsItsPolicy) {
   struct Row {
@@ -72,5 +72,5 @@ TEST(RetryDelay, OfADefaultPolicyIsQStashs) {
   EXPECT_EQ(retry_delay(policy, 9, std::nullopt, rng).count(), 86'400'000);
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::core

@@ -6,7 +6,7 @@
 #include <string>
 
 namespace hk::core {
-namespace {
+namespace HK_TEST_FILE {
 
 constexpr std::uint64_t all_minutes = (std::uint64_t{1} << 60U) - 1;
 constexpr std::uint32_t all_hours = (1U << 24U) - 1;
@@ -267,5 +267,5 @@ TEST(Cron, NeverStumblesOverAText) {
   }));
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::core

@@ -9,7 +9,7 @@
 #include "unit/core/schedule/zones.h"
 
 namespace hk::core {
-namespace {
+namespace HK_TEST_FILE {
 
 using std::chrono::hours;
 using std::chrono::local_days;
@@ -353,5 +353,5 @@ TEST(NextAfter, FindsWhatASearchByDayFindsForRareDates) {
   }));
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::core

@@ -4,7 +4,7 @@
 #include "unit/core/schedule/zones.h"
 
 namespace hk::core {
-namespace {
+namespace HK_TEST_FILE {
 
 using testing::message_to;
 using testing::Ran;
@@ -351,5 +351,5 @@ TEST(Schedules, OneCreatedInABatchThatRunsOthersIsNotForgotten) {
   EXPECT_EQ(rig.machine->wake_at(), utc("2024-05-01T12:09"));
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::core

@@ -8,7 +8,7 @@
 #include "unit/core/schedule/zones.h"
 
 namespace hk::core {
-namespace {
+namespace HK_TEST_FILE {
 
 using std::chrono::hours;
 using std::chrono::seconds;
@@ -260,5 +260,5 @@ TEST(ZoneName, CannotLeaveItsDirectory) {
   EXPECT_FALSE(is_zone_name(std::string(zone_name_bytes_max + 1, 'a')));
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::core

@@ -3,7 +3,7 @@
 #include "unit/core/rig.h"
 
 namespace hk::core::testing {
-namespace {
+namespace HK_TEST_FILE {
 
 TEST(UpsertTenant, NumbersThemAndKeepsNamesApart) {
   Rig rig;
@@ -73,5 +73,5 @@ TEST(UpsertTenant, ATokenIsNotTakenOverByAChange) {
   EXPECT_TRUE(rig.reader.tenant_records.at(tenant_one).token_digests.empty());
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::core::testing

@@ -11,7 +11,7 @@
 #include "unit/core/schedule/zones.h"
 
 namespace hk::engine {
-namespace {
+namespace HK_TEST_FILE {
 
 using core::utc;
 using std::chrono::seconds;
@@ -214,5 +214,5 @@ TEST_F(ZoneDirectory, DoesNotLookOutsideOfIt) {
   EXPECT_TRUE(load_zone("Outside", path_).has_value());
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::engine

@@ -9,7 +9,7 @@
 #include <vector>
 
 namespace hk::engine {
-namespace {
+namespace HK_TEST_FILE {
 
 using std::chrono::hours;
 using std::chrono::seconds;
@@ -198,5 +198,5 @@ TEST(Tzif, NeverStumblesOverDamage) {
   }
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::engine

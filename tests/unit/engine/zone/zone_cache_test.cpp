@@ -6,7 +6,7 @@
 #include <filesystem>
 
 namespace hk::engine {
-namespace {
+namespace HK_TEST_FILE {
 
 TEST(ZoneCache, ReadsAZoneOnceAndDoesNotRememberUnknownNames) {
   const std::string path = testing::TempDir() + "zone-cache-" + std::to_string(::getpid());
@@ -26,5 +26,5 @@ TEST(ZoneCache, ReadsAZoneOnceAndDoesNotRememberUnknownNames) {
   EXPECT_EQ(zones.find("Berlin"), found);
 }
 
-}  // namespace
+}  // namespace HK_TEST_FILE
 }  // namespace hk::engine
