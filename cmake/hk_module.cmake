@@ -53,8 +53,12 @@ function(hk_test name)
   target_include_directories(hk_${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   target_link_libraries(hk_${name} PRIVATE ${T_MODULES} ${T_LIBS} GTest::gtest GTest::gtest_main hk_warnings)
   # What is tested is optimised; optimising the tests themselves would double the time of a build.
-  target_compile_options(hk_${name} PRIVATE -O0 -U_FORTIFY_SOURCE)
+  # Together they shadow each other's names.
+  target_compile_options(hk_${name} PRIVATE -O0 -U_FORTIFY_SOURCE -Wno-shadow)
   hk_compile_together(hk_${name})
+  set(helpers ${sources})
+  list(FILTER helpers EXCLUDE REGEX "_test\\.cpp$")
+  set_source_files_properties(${helpers} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   add_test(NAME ${name} COMMAND hk_${name} --gtest_brief=1)
   if(NOT T_TIMEOUT)
     set(T_TIMEOUT 1200)

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Plants a defect, builds the test that must see it, and requires that it fails.
 
-    python3 tests/planted/run.py [AREA | NAME...]      all of them, or some
+    python3 tests/planted/run.py [AREA | NAME...]      all of them, or some; "sim" is an area, too
+    python3 tests/planted/run.py --sample N sim        some of them, drawn anew each time (--draw SEED: the same ones again)
     python3 tests/planted/run.py --check               only: does every patch still apply?
     python3 tests/planted/run.py --shrink [NAME...]    the defects of tests/sim/planted: how small does their first failure get?
 
@@ -13,11 +14,15 @@ Each tests/planted/AREA/NAME.patch says in its head what is wrong and which test
     Caught by: e2e test_x.py test_name       an end-to-end test of the real binary
 
 The work is done in a copy of the tree, build/planted; the tree itself is not touched. The test must pass there without the
-patch and fail with it. tests/sim/planted has further defects, which the simulator alone must see; they are part of its tests.
+patch and fail with it.
+
+tests/sim/planted/NAME.patch are the defects that the simulator must see among its first thousand seeds. Each changes one source
+file, which is compiled and linked before the libraries: no copy of the tree, and nothing else is built again.
 """
 import argparse
 import glob
 import os
+import random
 import re
 import resource
 import statistics
@@ -110,8 +115,7 @@ def run_test(kind, what):
 
 def shrink(names, jobs):
     """The first failure of each defect that the simulator must see, made smaller: how many decisions are left of it?"""
-    patched = [os.path.basename(path).removesuffix(".patch") for path in sorted(glob.glob(os.path.join(ROOT, "tests", "sim", "planted", "*.patch")))]
-    wanted = [name for name in SWITCHES + patched if not names or name in names]
+    wanted = [name for name in sim_defects() if not names or name in names]
     if not wanted:
         print("there is no such defect", file=sys.stderr)
         return 2
@@ -139,26 +143,82 @@ def shrink(names, jobs):
     return 1 if failed else 0
 
 
+def sim_defects():
+    patches = glob.glob(os.path.join(ROOT, "tests", "sim", "planted", "*.patch"))
+    return SWITCHES + sorted(os.path.basename(path).removesuffix(".patch") for path in patches)
+
+
+def stale_sim_patches():
+    """Names and reasons of the simulator's patches that no longer apply."""
+    stale = []
+    for name in sim_defects():
+        path = os.path.join(ROOT, "tests", "sim", "planted", name + ".patch")
+        if name in SWITCHES:
+            continue
+        done = subprocess.run(["patch", "-p1", "--silent", "--force", "--reject-file=-", "--dry-run", "-i", path],
+                              cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        if done.returncode != 0:
+            stale.append((name, done.stdout))
+    return stale
+
+
+def try_sim(names, folder, jobs):
+    """Builds and runs simulators with one defect each; returns the names of those whose defect was not seen."""
+    targets = sorted({"hk_sim" if name in SWITCHES else "hk_sim_" + name for name in names})
+    built = subprocess.run(["ninja", "-C", folder, "-j", str(jobs), *targets], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if built.returncode != 0:
+        print(built.stdout[-3000:])
+        return list(names)
+    missed = []
+    for name in names:
+        begun = time.monotonic()
+        program = find("hk_sim" if name in SWITCHES else "hk_sim_" + name, folder)
+        done = subprocess.run([program, "--quiet", "--expect-caught", "--seeds", "1..1000", *(["--plant", name] if name in SWITCHES else [])],
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        if done.returncode != 0:
+            missed.append(name)
+        print(f"{'NOT CAUGHT ' if done.returncode else 'caught     '} sim/{name} ({time.monotonic() - begun:.0f} s)", flush=True)
+    return missed
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("names", nargs="*")
     parser.add_argument("--check", action="store_true", help="only see whether each patch applies")
     parser.add_argument("--shrink", action="store_true", help="shrink the first failure of each defect of the simulator")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--build", default=os.path.join(ROOT, "build", "release"), help="where the simulators are built")
+    parser.add_argument("--sample", type=int, help="try so many of them, drawn at random")
+    parser.add_argument("--draw", type=int, default=random.randrange(1 << 31), help="the seed of the draw")
     arguments = parser.parse_args()
     if arguments.shrink:
         return shrink(arguments.names, arguments.jobs)
+    sim_names = [name for name in sim_defects() if not arguments.names or {name, "sim", "sim/" + name} & set(arguments.names)]
+    if arguments.sample and arguments.sample < len(sim_names):
+        print(f"{arguments.sample} of {len(sim_names)}, as drawn by --draw {arguments.draw}")
+        sim_names = sorted(random.Random(arguments.draw).sample(sim_names, arguments.sample))
     plants = [p for p in all_plants() if not arguments.names or {p.name, p.area, f"{p.area}/{p.name}"} & set(arguments.names)]
-    if not plants:
+    if not plants and not sim_names:
         print("there is no such defect", file=sys.stderr)
         return 2
     if arguments.check:
         stale = [(p, done.stdout) for p in plants if (done := p.apply("--dry-run", tree=ROOT)).returncode != 0]
         for plant, told in stale:
             print(f"{plant.area}/{plant.name} does not apply any more; renew it:\n{told}")
-        print(f"{len(plants) - len(stale)} of {len(plants)} planted defects apply")
-        return 1 if stale else 0
+        stale_sim = stale_sim_patches()
+        for name, told in stale_sim:
+            print(f"sim/{name} does not apply any more; renew it:\n{told}")
+        print(f"{len(plants) - len(stale)} of {len(plants)} planted defects of areas apply; of the simulator's {len(stale_sim)} do not")
+        return 1 if stale or stale_sim else 0
 
+    missed_sim = []
+    if sim_names:
+        if not os.path.exists(os.path.join(arguments.build, "build.ninja")):
+            subprocess.run(["cmake", "--preset", "release", "-DHK_TESTS=ON"], cwd=ROOT, stdout=subprocess.DEVNULL, check=True)
+        missed_sim = try_sim(sim_names, arguments.build, arguments.jobs)
+        print(f"{len(sim_names) - len(missed_sim)} of {len(sim_names)} planted defects were caught by the simulator")
+    if not plants:
+        return 1 if missed_sim else 0
     copy_tree()
     subprocess.run(["cmake", "--preset", "release"], cwd=TREE, stdout=subprocess.DEVNULL, check=True)
     sound, missed = set(), []
@@ -194,7 +254,7 @@ def main():
         else:
             print(f"caught      {label}: {kind} {what} ({time.monotonic() - begun:.0f} s; {how})", flush=True)
     print(f"{len(plants) - len(missed)} of {len(plants)} planted defects were caught" + (": not " + ", ".join(missed) if missed else ""))
-    return 1 if missed else 0
+    return 1 if missed or missed_sim else 0
 
 
 if __name__ == "__main__":

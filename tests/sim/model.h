@@ -145,6 +145,7 @@ struct Expected {
   };
   std::vector<Halted> halted{};  ///< halted_listed
 };
+inline Expected refused(ErrorKind kind) { return {.kind = Expected::Kind::refused, .error = kind}; }
 
 class Model {
  public:

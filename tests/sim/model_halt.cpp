@@ -13,8 +13,6 @@ namespace {
 
 using Action = core::ResolveHalted::Action;
 
-Expected refused(ErrorKind kind) { return {.kind = Expected::Kind::refused, .error = kind}; }
-
 }  // namespace
 
 bool Model::failed_for_good(const ModelMessage& message) const {

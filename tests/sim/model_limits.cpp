@@ -9,8 +9,6 @@ namespace {
 
 constexpr Millis kept_idle{3'600'000};
 
-Expected refused(ErrorKind kind) { return {.kind = Expected::Kind::refused, .error = kind}; }
-
 }  // namespace
 
 std::uint64_t Model::lag(const Named& queue) const {

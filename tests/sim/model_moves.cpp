@@ -17,13 +17,11 @@ using Status = core::MoveTask::Status;
 constexpr std::uint64_t one_message = 1000;  // of credit
 constexpr std::uint64_t burst_part = 100;    // of credit: a tenth of a second's worth
 
-Expected refused(ErrorKind kind) { return {.kind = Expected::Kind::refused, .error = kind}; }
-
 Named document_of(const core::MoveTask& task) {
   return {task.tenant, std::string(core::move_task_kind) + '/' + core::to_document(task).name};
 }
 
-std::string name_of(const core::MoveTask& task) {
+std::string task_name(const core::MoveTask& task) {
   return "task " + std::to_string(task.number) + " of queue " + task.source;
 }
 
@@ -67,7 +65,7 @@ Expected Model::start_move(const Op& op) {
       stored->second->up_to == task.up_to) {
     task.to_move = stored->second->to_move;
     require(task.to_move <= lag(key), "moves",
-            name_of(task) + " would move " + std::to_string(task.to_move) + " of " +
+            task_name(task) + " would move " + std::to_string(task.to_move) + " of " +
                 std::to_string(lag(key)));
   }
   change_move(task);
@@ -154,7 +152,7 @@ void Model::move_and_end() {
 std::size_t Model::move_back(core::TenantId tenant, core::Seq from, core::Seq to) {
   const auto found = messages_.find(from);
   require(found != messages_.end() && found->second.pulled(), "moves",
-          hk::sim::name_of(from) + " was moved and cannot be");
+          name_of(from) + " was moved and cannot be");
   check_may_go(tenant, from);
   const ModelMessage& message = found->second;
   const Named source{tenant, message.content->queue};
@@ -202,7 +200,7 @@ void Model::spend_credit(ModelMoves& moves) {
   moves.credit =
       std::min(moves.credit + passed * task.rate, std::max(one_message, task.rate * burst_part));
   moves.credited_at = time_;
-  require(moves.credit >= one_message, "rate", "of " + name_of(task) + " exceeded");
+  require(moves.credit >= one_message, "rate", "of " + task_name(task) + " exceeded");
   moves.credit -= one_message;
 }
 
@@ -215,12 +213,12 @@ void Model::end_moves() {
       continue;
     }
     require(!queues_.at({known->tenant, known->source}).paused, "pause",
-            name_of(*known) + " ended although its queue is paused");
+            task_name(*known) + " ended although its queue is paused");
     if (stored->status == Status::completed) {
       check_nothing_left(*known);
     } else {
       require(stored->status == Status::failed && has_nowhere_to_go(*known, stored->reason),
-              "moves", name_of(*known) + " ended for no reason");
+              "moves", task_name(*known) + " ended for no reason");
       taken_in_vain_.insert({known->tenant, known->source});
     }
     const Named source{known->tenant, known->source};
@@ -240,7 +238,7 @@ void Model::check_nothing_left(const core::MoveTask& task) const {
   const bool purge_done = written != written_->queues.end() && written->second &&
                           written->second->sweep_up_to == core::Seq{};
   require(!queues_.at(source).sweeping || purge_done, "moves",
-          name_of(task) + " is done before a purge is");
+          task_name(task) + " is done before a purge is");
   for (auto lane = pull_lanes_.lower_bound({task.tenant, task.source, {}, {}, {}});
        lane != pull_lanes_.end() && lane->first.tenant == task.tenant &&
        lane->first.queue == task.source;
@@ -249,7 +247,7 @@ void Model::check_nothing_left(const core::MoveTask& task) const {
       const ModelMessage& message = messages_.at(seq);
       require(seq > task.up_to || message.due > task.started_at || swept(*message.content) ||
                   stops(message) || message.forgiven > 0,
-              "moves", name_of(task) + " is done and has left " + describe(message));
+              "moves", task_name(task) + " is done and has left " + describe(message));
       if (lane->first.ordered()) {
         break;
       }

@@ -16,7 +16,6 @@ namespace {
 
 constexpr Millis held_max = std::chrono::hours{12};
 
-Expected refused(ErrorKind kind) { return {.kind = Expected::Kind::refused, .error = kind}; }
 Expected done() { return {.kind = Expected::Kind::done}; }
 
 }  // namespace

@@ -11,8 +11,6 @@ namespace hk::sim {
 
 namespace {
 
-Expected refused(ErrorKind kind) { return {.kind = Expected::Kind::refused, .error = kind}; }
-
 /// The shortest and the longest wait that the policy allows before retry number n.
 std::pair<Millis, Millis> waits(const core::RetryPolicy& policy, std::uint32_t n,
                                 std::optional<Millis> retry_after) {

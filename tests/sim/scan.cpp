@@ -21,7 +21,7 @@ std::vector<store::Entry> all(store::Reader& reader, Table table) {
 }
 
 template <class T>
-T read(Result<T> result) {
+T readable(Result<T> result) {
   require(result.has_value(), "readable", result ? "" : result.error().message);
   return std::move(*result);
 }
@@ -32,8 +32,8 @@ void scan_messages(store::Reader& reader, const Model& model) {
     const core::Seq seq = *store::parse_seq_key(entry.key);
     require(want != model.messages().end() && want->first == seq, "I9 history",
             name_of(seq) + " is stored but should not be, or another is missing before it");
-    require(read(store::decode_message(seq, entry.value)) == *want->second.content, "I9 history",
-            name_of(seq) + " is not what was accepted");
+    require(readable(store::decode_message(seq, entry.value)) == *want->second.content,
+            "I9 history", name_of(seq) + " is not what was accepted");
     ++want;
   }
   require(want == model.messages().end(), "I2 present", "a message is missing");
@@ -46,7 +46,7 @@ void scan_messages(store::Reader& reader, const Model& model) {
   }
   std::map<core::Seq, core::MessageState> states;
   for (const store::Entry& entry : all(reader, Table::state)) {
-    states[*store::parse_seq_key(entry.key)] = read(store::decode_state(entry.value));
+    states[*store::parse_seq_key(entry.key)] = readable(store::decode_state(entry.value));
   }
   for (const auto& [seq, message] : model.messages()) {
     const auto state = states.find(seq);
@@ -72,7 +72,7 @@ void scan_lanes(store::Reader& reader, const Model& model, const core::Meta& met
   std::set<core::Seq> indexed;
   for (const store::Entry& entry : all(reader, Table::lane)) {
     const auto [lane, place] = *store::parse_lane_entry_key(entry.key);
-    const core::LaneEntry got = read(store::decode_lane_entry(place, entry.value));
+    const core::LaneEntry got = readable(store::decode_lane_entry(place, entry.value));
     const auto found = model.messages().find(place.seq);
     require(found != model.messages().end() &&
                 (!core::is_final(found->second.status) || found->second.callbacks_open > 0),
@@ -119,7 +119,7 @@ void scan_settings(store::Reader& reader, const Model& model) {
   for (const store::Entry& entry : all(reader, Table::queue)) {
     const Named key = *store::parse_named_key(entry.key);
     const auto found = model.queues().find(key);
-    const core::Queue got = read(store::decode_queue(key.first, key.second, entry.value));
+    const core::Queue got = readable(store::decode_queue(key.first, key.second, entry.value));
     require(found != model.queues().end() && got.parallelism == found->second.parallelism &&
                 got.paused == found->second.paused && got.deleted == found->second.deleted &&
                 got.pull == found->second.pull,
@@ -132,7 +132,7 @@ void scan_settings(store::Reader& reader, const Model& model) {
   for (const store::Entry& entry : all(reader, Table::flow_key)) {
     const Named key = *store::parse_named_key(entry.key);
     const auto found = model.flows().find(key);
-    const core::FlowKey got = read(store::decode_flow_key(key.first, key.second, entry.value));
+    const core::FlowKey got = readable(store::decode_flow_key(key.first, key.second, entry.value));
     require(found != model.flows().end() && got.parallelism == found->second.parallelism &&
                 got.rate == found->second.rate && got.period == found->second.period &&
                 got.paused == found->second.paused &&
@@ -149,7 +149,8 @@ void scan_settings(store::Reader& reader, const Model& model) {
   for (const store::Entry& entry : all(reader, Table::url_group)) {
     const Named key = *store::parse_named_key(entry.key);
     const auto found = model.groups().find(key);
-    const core::UrlGroup got = read(store::decode_url_group(key.first, key.second, entry.value));
+    const core::UrlGroup got =
+        readable(store::decode_url_group(key.first, key.second, entry.value));
     require(found != model.groups().end() && got.endpoints == found->second, "settings",
             "URL group " + key.second + " is not as it was set");
     ++groups;
@@ -165,12 +166,13 @@ void scan_schedules(store::Reader& reader, const Model& model) {
     const Named key = *store::parse_named_key(entry.key);
     const auto found = model.schedules().find(key);
     require(found != model.schedules().end() &&
-                read(store::decode_schedule(key.first, key.second, entry.value)) ==
+                readable(store::decode_schedule(key.first, key.second, entry.value)) ==
                     found->second.content,
             "schedules", "schedule " + key.second + " is stored differently");
-    const auto state = read(reader.get(Table::schedule_state, entry.key));
-    require(state.has_value() && read(store::decode_schedule_state(*state)) == found->second.state,
-            "schedules", "the state of schedule " + key.second + " is stored differently");
+    const auto state = readable(reader.get(Table::schedule_state, entry.key));
+    require(
+        state.has_value() && readable(store::decode_schedule_state(*state)) == found->second.state,
+        "schedules", "the state of schedule " + key.second + " is stored differently");
     ++schedules;
   }
   require(schedules == model.schedules().size(), "schedules", "a schedule is missing");
@@ -180,7 +182,7 @@ void scan_moves(store::Reader& reader, const Model& model) {
   std::map<Named, std::vector<core::MoveTask>> stored;
   for (const store::Entry& entry : all(reader, Table::document)) {
     const Named key = *store::parse_named_key(entry.key);
-    const auto document = read(store::decode_document(key.first, key.second, entry.value));
+    const auto document = readable(store::decode_document(key.first, key.second, entry.value));
     if (document.kind == core::move_task_kind) {
       const auto task = core::to_move_task(document);
       require(task.has_value(), "readable", "a move task");
@@ -203,7 +205,7 @@ void scan_counters(store::Reader& reader, const Model& model) {
   }
   for (const store::Entry& entry : all(reader, Table::counters)) {
     const core::TenantId tenant = *store::parse_tenant_key(entry.key);
-    const core::Counters got = read(store::decode_counters(entry.value));
+    const core::Counters got = readable(store::decode_counters(entry.value));
     const auto want = model.counters().find(tenant);
     require(got.conserved(), "I1 conservation", "of a tenant");
     require(want != model.counters().end() && got == want->second, "I1 counters",
@@ -217,9 +219,9 @@ void scan_counters(store::Reader& reader, const Model& model) {
 }  // namespace
 
 void scan_store(store::Reader& reader, const Model& model) {
-  const auto stored = read(reader.get(Table::meta, store::meta_key));
+  const auto stored = readable(reader.get(Table::meta, store::meta_key));
   require(stored.has_value(), "readable", "no meta record");
-  const core::Meta meta = read(store::decode_meta(*stored));
+  const core::Meta meta = readable(store::decode_meta(*stored));
   require(meta.epoch == model.epoch(), "I7 fences rise", "another epoch is stored");
   scan_messages(reader, model);
   scan_lanes(reader, model, meta);
@@ -239,7 +241,7 @@ void scan_store(store::Reader& reader, const Model& model) {
   std::set<Named> forgotten;
   for (const store::Entry& entry : all(reader, Table::expiry)) {
     const auto [at, batch] = *store::parse_expiry_key(entry.key);
-    const core::PutExpiry record = read(store::decode_expiry(at, batch, entry.value));
+    const core::PutExpiry record = readable(store::decode_expiry(at, batch, entry.value));
     looked_at_later.insert(record.messages.begin(), record.messages.end());
     for (const core::Seq seq : record.messages) {
       const auto found = model.messages().find(seq);
@@ -260,9 +262,9 @@ void scan_store(store::Reader& reader, const Model& model) {
   for (const store::Entry& entry : all(reader, Table::dedup)) {
     const Named key = *store::parse_named_key(entry.key);
     const auto found = model.dedups().find(key);
-    require(
-        found != model.dedups().end() && read(store::decode_dedup(entry.value)) == found->second,
-        "I6 dedup", "dedup id " + key.second + " is stored differently");
+    require(found != model.dedups().end() &&
+                readable(store::decode_dedup(entry.value)) == found->second,
+            "I6 dedup", "dedup id " + key.second + " is stored differently");
     require(forgotten.contains(key), "retention",
             "dedup id " + key.second + " would stay for ever");
     dedups.insert(key);
