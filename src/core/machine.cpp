@@ -7,121 +7,112 @@
 namespace hk::core {
 
 Machine::Machine(const Limits& limits, Rng& rng, Zones& zones)
-    : limits_(limits), rng_(rng), zones_(zones), scheduler_(limits_) {
-  HK_ASSERT(limits_.lane_window_min >= 2);
-  HK_ASSERT(limits_.quantum > 0);
+    : context_{.limits = limits, .rng = rng},
+      scheduler_(context_.limits),
+      tenants_(context_),
+      documents_(context_, tenants_),
+      flow_keys_(context_, scheduler_, lanes_, tenants_),
+      lanes_(context_, scheduler_, queues_, messages_, pulls_, moves_),
+      queues_(context_, scheduler_, tenants_, lanes_, messages_, pulls_, moves_),
+      messages_(context_, scheduler_, lanes_, tenants_, queues_, flow_keys_, topics_, pulls_),
+      topics_(context_, tenants_, messages_),
+      schedules_(context_, zones, tenants_, topics_, messages_),
+      pulls_(context_, scheduler_, lanes_, tenants_, queues_, messages_, moves_),
+      moves_(context_, scheduler_, queues_, messages_, pulls_) {
+  HK_ASSERT(limits.lane_window_min >= 2);
+  HK_ASSERT(limits.quantum > 0);
 }
 
-Machine::~Machine() = default;
+void Machine::recover(Reader& reader, Moment now) {
+  context_.progress.recover(reader, now);
+  tenants_.recover(reader);  // and with them how late it is
+  context_.batch.begin(context_.progress.time(), context_.progress.next_batch(), reader);
+  queues_.recover(reader);
+  topics_.recover(reader);
+  flow_keys_.recover(reader);
+  lanes_.recover(reader);
+  for (const auto& [id, tenant] : tenants_.all()) {
+    pulls_.recover(reader, id);
+    moves_.recover(reader, id);
+  }
+  messages_.recover();
+  schedules_.recover(reader);
+}
 
 void Machine::begin(Moment now, Reader& reader) {
-  HK_ASSERT(meta_.epoch > 0);  // recovered
-  meta_.time = std::max(meta_.time, now);
-  batch_.begin(meta_.time, ++batch_number_, reader);
+  HK_ASSERT(context_.progress.epoch() > 0);  // recovered
+  context_.progress.not_before(now);
+  context_.batch.begin(context_.progress.time(), context_.progress.next_batch(), reader);
   // Here, because the reader shows everything decided so far and nothing is decided yet.
-  refill_lanes();
+  lanes_.refill();
 }
 
+namespace {
+
+/// Which variant of commands a command is in.
+template <class One, class... Alternatives>
+constexpr bool is_in(const std::variant<Alternatives...>*) {
+  return (std::is_same_v<One, Alternatives> || ...);
+}
+template <class One, class Commands>
+concept OneOf = is_in<One>(static_cast<const Commands*>(nullptr));
+
+}  // namespace
+
 Reply Machine::execute(Command command) {
-  return std::visit([this](auto&& one) { return decide(std::forward<decltype(one)>(one)); },
-                    std::move(command));
+  return std::visit(
+      [this]<class One>(One&& one) -> Reply {
+        if constexpr (OneOf<One, MessageCommand>) {
+          return messages_.execute(std::move(one));
+        } else if constexpr (OneOf<One, QueueCommand>) {
+          return queues_.execute(std::move(one));
+        } else if constexpr (OneOf<One, PullCommand>) {
+          return pulls_.execute(std::move(one));
+        } else if constexpr (OneOf<One, MoveCommand>) {
+          return moves_.execute(std::move(one));
+        } else if constexpr (OneOf<One, TopicCommand>) {
+          return topics_.execute(std::move(one));
+        } else if constexpr (OneOf<One, ScheduleCommand>) {
+          return schedules_.execute(std::move(one));
+        } else if constexpr (OneOf<One, FlowCommand>) {
+          return flow_keys_.execute(std::move(one));
+        } else if constexpr (OneOf<One, DocumentCommand>) {
+          return documents_.execute(std::move(one));
+        } else {
+          return tenants_.execute(std::move(one));
+        }
+      },
+      std::move(command));
+}
+
+void Machine::advance() {
+  messages_.expire_leases();
+  queues_.advance();
+  pulls_.retime();
+  scheduler_.advance(context_.batch.now());
+  messages_.purge_expired();
+  tenants_.advance();
+  flow_keys_.advance();
+  schedules_.advance();
+  messages_.start_attempts();
+  pulls_.forget_past_delays();
+  moves_.advance();
+  pulls_.hand_out();
+  lanes_.advance();
 }
 
 Batch::Output Machine::take() {
-  for (const auto& key : dirty_queues_) {
-    const auto queue = queues_.find(key);
-    if (queue == queues_.end()) {
-      batch_.put(DeleteQueue{key.first, key.second});
-    } else {
-      batch_.put(PutQueue{queue->second});
-    }
-  }
-  dirty_queues_.clear();
-  for (const auto& key : dirty_flow_keys_) {
-    const auto known = flow_keys_.find(key);
-    if (known == flow_keys_.end()) {
-      batch_.put(DeleteFlowKey{key.first, key.second});
-      continue;
-    }
-    FlowKey& flow = known->second;
-    const Gate& gate = scheduler_.flow_gate(flow.tenant, flow.key);
-    flow.window_start = gate.window_start;
-    flow.window_count = gate.window_count;
-    batch_.put(PutFlowKey{flow});
-  }
-  dirty_flow_keys_.clear();
-  write_delayed();
-  for (const TenantId tenant : dirty_counters_) {
-    const Counters& counts = counters_.at(tenant);
-    HK_ASSERT(counts.conserved());
-    batch_.put(PutCounters{tenant, counts});
-  }
-  dirty_counters_.clear();
-  write_meta();
-  return batch_.take();
-}
-
-/// Not in every batch: recovery reads on from whatever was last written.
-void Machine::write_meta() {
-  const bool due = batch_.has_mutations() && meta_.time >= meta_written_.time + limits_.meta_every;
-  const bool far = meta_.indexed_up_to.value() >=
-                   meta_written_.indexed_up_to.value() + limits_.meta_every_messages;
-  if (due || far || meta_wanted_ || meta_.epoch != meta_written_.epoch) {
-    batch_.put(PutMeta{meta_});
-    meta_written_ = meta_;
-    meta_wanted_ = false;
-  }
-}
-
-Counters& Machine::counters(TenantId tenant) {
-  dirty_counters_.insert(tenant);
-  return counters_[tenant];
-}
-
-Live* Machine::find_live(Seq seq) {
-  const auto found = live_.find(seq);
-  return found == live_.end() ? nullptr : found->second.get();
-}
-
-bool Machine::leased(Seq seq) const {
-  const auto found = live_.find(seq);
-  return found != live_.end() && found->second->leased;
-}
-
-std::shared_ptr<const Message> Machine::find_message(TenantId tenant, MessageId id) {
-  auto message = batch_.message(id.seq);
-  if (message == nullptr || message->tenant != tenant || message->id != id) {
-    return nullptr;
-  }
-  return message;
+  queues_.flush();
+  flow_keys_.flush();
+  pulls_.flush();
+  tenants_.flush();
+  context_.progress.flush(context_.batch, context_.limits);
+  return context_.batch.take();
 }
 
 std::optional<Moment> Machine::wake_at() const {
-  if (scheduler_.wants_refill() || (starting_ && scheduler_.has_runnable()) ||
-      scheduler_.has_fed() || (!starting_ && !waits_.empty()) || !sweeps_.empty() ||
-      !retimes_.empty() || !due_schedules_.empty()) {
-    return meta_.time;
-  }
-  Moment at = std::min({next_expiry_check_, next_event_purge_, next_schedule_at_});
-  if (const auto timer = scheduler_.next_timer()) {
-    at = std::min(at, *timer);
-  }
-  if (!waits_.empty()) {
-    at = std::min(at, std::get<Moment>(*waits_.begin()));
-  }
-  if (const auto move = next_move()) {
-    at = std::min(at, *move);
-  }
-  if (!flow_checks_.empty()) {
-    at = std::min(at, flow_checks_.begin()->first);
-  }
-  if (!leases_.empty()) {
-    at = std::min(at, leases_.begin()->first);
-  }
-  if (!young_.empty()) {
-    at = std::min(at, young_.front().accepted_at + limits_.index_after);
-  }
-  return at;
+  return std::min({lanes_.wake_at(), queues_.wake_at(), messages_.wake_at(), schedules_.wake_at(),
+                   pulls_.wake_at(), moves_.wake_at(), flow_keys_.wake_at(), tenants_.wake_at()});
 }
 
 }  // namespace hk::core

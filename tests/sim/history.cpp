@@ -1,6 +1,6 @@
 #include "sim/history.h"
 
-#include "core/pull/move_task.h"
+#include "core/move/document.h"
 #include "sim/trace.h"
 #include "store/codec.h"
 #include "store/key.h"

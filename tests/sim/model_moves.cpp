@@ -2,7 +2,7 @@
 // the same batch, and the task has counted it.
 #include <algorithm>
 
-#include "core/pull/move_task.h"
+#include "core/move/document.h"
 #include "core/pull/size.h"
 #include "sim/model.h"
 #include "sim/model_update.h"

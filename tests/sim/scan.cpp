@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/pull/move_task.h"
+#include "core/move/document.h"
 #include "sim/trace.h"
 #include "store/codec.h"
 #include "store/key.h"

@@ -8,7 +8,9 @@
 #include "base/json.h"
 #include "base/sometimes.h"
 #include "core/header_map.h"
-#include "core/machine.h"
+#include "core/lane/lanes.h"
+#include "core/message/messages.h"
+#include "core/queue/queues.h"
 #include "core/retry/expression.h"
 
 HK_SOMETIMES_DECLARE(called_back)
@@ -144,11 +146,11 @@ Message callback_message(const Message& source, const Callback& to, const Messag
 
 // ---- in the batch that records the attempt ----
 
-void Machine::call_back(const Message& source, const Callback& to, MessageState& state) {
+void Messages::call_back(const Message& source, const Callback& to, MessageState& state) {
   if (to.url.starts_with(queue_scheme)) {
     // If that queue is gone, the message is a dead letter only.
     const std::string name = to.url.substr(queue_scheme.size());
-    if (const Queue* const queue = find_pull_queue(source.tenant, name)) {
+    if (const Queue* const queue = queues_.find_pulled(source.tenant, name)) {
       accept(std::make_shared<Message>(message_for_queue(source, *queue)));
     }
     return;
@@ -161,7 +163,7 @@ void Machine::call_back(const Message& source, const Callback& to, MessageState&
 }
 
 /// After every attempt, whatever its outcome. A callback has none of its own.
-void Machine::tell_of_attempt(const Live& live, MessageState& state) {
+void Messages::tell_of_attempt(const Live& live, MessageState& state) {
   if (live.callbacks == Live::Callbacks::none) {
     return;
   }
@@ -174,7 +176,7 @@ void Machine::tell_of_attempt(const Live& live, MessageState& state) {
 }
 
 /// Once, when the message has become a dead letter.
-void Machine::tell_of_failure(const Live& live, MessageState& state) {
+void Messages::tell_of_failure(const Live& live, MessageState& state) {
   HK_ASSERT(state.in_dlq);
   if (live.callbacks == Live::Callbacks::none) {
     return;
@@ -188,7 +190,7 @@ void Machine::tell_of_failure(const Live& live, MessageState& state) {
 }
 
 /// A callback is told more of the answer than the attempt's record keeps.
-void Machine::cut_answer(const Live& live, MessageState& state) const {
+void Messages::cut_answer(const Live& live, MessageState& state) const {
   if (live.callbacks != Live::Callbacks::none && state.last &&
       state.last->response_body.size() > limits_.response_bytes_kept) {
     state.last->response_body.resize(limits_.response_bytes_kept);
@@ -198,16 +200,15 @@ void Machine::cut_answer(const Live& live, MessageState& state) const {
 // ---- the slot of a queue ----
 
 /// The entry stays, so that the slot is held after a restart, too.
-void Machine::hold_for_callbacks(Live& live) {
+void Messages::hold_for_callbacks(Live& live) {
   HK_SOMETIMES(slot_held_for_callbacks);
   scheduler_.hold_for_callbacks(live);
-  live.indexed = false;  // written over, if it is there
-  index(live);
+  lanes_.index_again(live);
 }
 
 /// For every message that becomes final: if it is a callback, its source may have waited for it. A
 /// dead letter that is retried was final before; its source does not wait a second time.
-void Machine::callback_ended(Seq callback) {
+void Messages::callback_ended(Seq callback) {
   const auto message = batch_.message(callback);
   HK_ASSERT(message != nullptr);
   if (!is_callback(*message) || message->replay_of.seq != Seq{}) {
@@ -228,12 +229,12 @@ void Machine::callback_ended(Seq callback) {
   if (!last) {
     return;
   }
-  if (Live* held = find_live(source)) {
+  if (Live* held = lanes_.find(source)) {
     HK_SOMETIMES(slot_freed_by_last_callback);
     HK_ASSERT(held->finished);
-    unindex(*held);
+    lanes_.unindex(*held);
     scheduler_.finish(*held, batch_.now());
-    forget(*held);
+    lanes_.forget(*held);
     return;
   }
   // After a restart: its lane has not been read as far as there.
@@ -243,8 +244,7 @@ void Machine::callback_ended(Seq callback) {
   batch_.put(DeleteLaneEntry{lane_of(*told_of), {Moment{}, source}});
 }
 
-/// False: the callback that it waited for has ended in this very batch, and its entry goes with it.
-bool Machine::awaits_callbacks(Seq source) {
+bool Messages::awaits_callbacks(Seq source) {
   const auto state = batch_.state(source);
   HK_ASSERT(state.has_value());
   return state->callbacks_open > 0;

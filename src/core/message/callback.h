@@ -1,6 +1,6 @@
 /// Callbacks: messages of our own making that tell a URL how an attempt of another message ended.
 /// Made in the batch that records the attempt, so that neither is ever there without the other.
-/// Pure; called by Machine.
+/// Pure; called by Messages.
 #pragma once
 
 #include <cstddef>

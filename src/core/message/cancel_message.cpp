@@ -1,6 +1,8 @@
 #include "base/assert.h"
 #include "base/sometimes.h"
-#include "core/machine.h"
+#include "core/lane/lanes.h"
+#include "core/message/messages.h"
+#include "core/pull/pulls.h"
 
 HK_SOMETIMES_DECLARE(cancel_of_running_message)
 HK_SOMETIMES_DECLARE(cancel_of_message_beyond_the_window)
@@ -10,8 +12,8 @@ namespace hk::core {
 
 /// Once this is answered no new attempt starts, not after a crash either: the wish is stored. An
 /// attempt that is on the wire may still land, and then counts as delivered.
-Reply Machine::decide(const CancelMessage& command) {
-  const auto message = find_message(command.tenant, command.id);
+Reply Messages::decide(const CancelMessage& command) {
+  const auto message = find(command.tenant, command.id);
   if (message == nullptr) {
     return fail(ErrorKind::not_found, "no message " + to_text(command.id));
   }
@@ -32,26 +34,23 @@ Reply Machine::decide(const CancelMessage& command) {
   return Canceled{.running = cancel(seq, lane_of(*message), std::move(state), Why::asked)};
 }
 
-/// True: an attempt of it is on the wire; no other follows. REQUIRES: the state is neither final
-/// nor being cancelled; `lane` is a copy, since the message's own may go with it.
-bool Machine::cancel(Seq seq, const LaneKey& lane, MessageState state, Why why) {
+bool Messages::cancel(Seq seq, const LaneKey& lane, MessageState state, Why why) {
   // Of one that is pulled its receiver is told whether somebody wished it away.
   state.cancel_requested = why == Why::asked || !lane.is_pulled();
   state.cancel_requested_at = batch_.now();
   batch_.event(lane.tenant, seq, EventKind::cancel_requested);
 
-  Live* live = find_live(seq);
+  Live* live = lanes_.find(seq);
   if (live != nullptr && live->leased && live->lane->pull != nullptr) {
-    finish_pulled(*live, Status::canceled,
-                  std::move(state));  // its receiver learns of it when it next asks
+    // Its receiver learns of it when it next asks.
+    pulls_.finish(*live, Status::canceled, std::move(state));
     return false;
   }
   if (live != nullptr && live->leased) {
     HK_SOMETIMES(cancel_of_running_message);
     live->cancel_requested = true;
     batch_.put_state(seq, std::move(state));
-    live->indexed = false;  // written again, with the wish in it
-    index(*live);
+    lanes_.index_again(*live);  // with the wish in it
     return true;
   }
 
@@ -68,13 +67,12 @@ bool Machine::cancel(Seq seq, const LaneKey& lane, MessageState state, Why why) 
   return false;
 }
 
-/// Ends a message that is in its lane's window and does not run. REQUIRES: !live.leased.
-void Machine::cancel_waiting(Live& live, MessageState state) {
-  unindex(live);
+void Messages::cancel_waiting(Live& live, MessageState state) {
+  lanes_.unindex(live);
   retire(live.seq, live.lane->key, state, Status::canceled);
   batch_.put_state(live.seq, std::move(state));
   scheduler_.remove(live, batch_.now());
-  forget(live);
+  lanes_.forget(live);
 }
 
 }  // namespace hk::core

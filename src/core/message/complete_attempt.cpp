@@ -1,7 +1,11 @@
 #include "base/assert.h"
 #include "base/sometimes.h"
-#include "core/machine.h"
+#include "core/lane/lanes.h"
+#include "core/message/messages.h"
+#include "core/pull/pulls.h"
+#include "core/queue/queues.h"
 #include "core/retry/retry_policy.h"
+#include "core/tenant/tenants.h"
 
 HK_SOMETIMES_DECLARE(late_outcome_refused)
 HK_SOMETIMES_DECLARE(message_dead_lettered)
@@ -13,8 +17,8 @@ namespace hk::core {
 
 /// Only the holder of the current lease is listened to: a report that comes after the lease ran
 /// out, or from before a restart, changes nothing.
-Reply Machine::decide(CompleteAttempt command) {
-  Live* live = find_live(command.id.seq);
+Reply Messages::decide(CompleteAttempt command) {
+  Live* live = lanes_.find(command.id.seq);
   if (live == nullptr || !live->leased || live->fence != command.fence) {
     HK_SOMETIMES(late_outcome_refused);
     return fail(ErrorKind::conflict,
@@ -30,12 +34,12 @@ Reply Machine::decide(CompleteAttempt command) {
   return Done{};
 }
 
-void Machine::end_attempt(Live& live, Attempt attempt, bool delivered, bool give_up,
-                          std::optional<Millis> retry_after) {
+void Messages::end_attempt(Live& live, Attempt attempt, bool delivered, bool give_up,
+                           std::optional<Millis> retry_after) {
   HK_ASSERT(live.leased);
   HK_ASSERT(attempt.fence == live.fence);
-  const std::size_t ended = leases_.erase({live.lease_until, live.seq});
-  HK_ASSERT(ended == 1);
+  const bool ended = lanes_.end_lease(live);
+  HK_ASSERT(ended);
   scheduler_.release(live, batch_.now());
 
   const Seq seq = live.seq;
@@ -53,7 +57,7 @@ void Machine::end_attempt(Live& live, Attempt attempt, bool delivered, bool give
   live.attempts = attempt.fence.attempt;
   state.attempts = attempt.fence.attempt;
   state.last = std::move(attempt);
-  ++counters(tenant).attempts;
+  ++tenants_.counters(tenant).attempts;
 
   batch_.event(tenant, seq, delivered ? EventKind::delivered : EventKind::error, state.attempts);
   tell_of_attempt(live, state);
@@ -75,12 +79,11 @@ void Machine::end_attempt(Live& live, Attempt attempt, bool delivered, bool give
     finish(live, std::move(state), Status::failed);
     return;
   }
-  const Millis delay = retry_delay(message->retry, state.attempts, retry_after, rng_);
+  const Millis delay = retry_delay(message->retry, state.attempts, retry_after, context_.rng);
   plan_retry(live, *message, std::move(state), delay);
 }
 
-/// The message is final. Its live record is gone afterwards, unless a slot is held for callbacks.
-void Machine::finish(Live& live, MessageState state, Status status) {
+void Messages::finish(Live& live, MessageState state, Status status) {
   const Seq seq = live.seq;
   retire(seq, live.lane->key, state, status);
   if (state.in_dlq) {
@@ -93,24 +96,24 @@ void Machine::finish(Live& live, MessageState state, Status status) {
     hold_for_callbacks(live);
     return;
   }
-  unindex(live);
+  lanes_.unindex(live);
   scheduler_.finish(live, batch_.now());
-  forget(live);
+  lanes_.forget(live);
 }
 
 /// What a message's end means for its record, its queue, its tenant's counters and its retention.
-void Machine::retire(Seq seq, const LaneKey& lane, MessageState& state, Status status) {
+void Messages::retire(Seq seq, const LaneKey& lane, MessageState& state, Status status) {
   HK_ASSERT(is_final(status) && !is_final(state.status));
   const Moment now = batch_.now();
   const TenantId tenant = lane.tenant;
   if (!lane.queue.empty()) {
-    no_longer_delayed(seq, lane);
-    leave_queue(seq, lane);
+    pulls_.retired(seq, lane);
+    queues_.leave(seq, lane);
   }
   state.status = status;
   state.finished_at = now;
   state.expires_at = now + limits_.retention_finished;
-  Counters& counts = counters(tenant);
+  Counters& counts = tenants_.counters(tenant);
   HK_ASSERT(counts.pending > 0);
   --counts.pending;
   if (status == Status::succeeded) {
@@ -135,20 +138,20 @@ void Machine::retire(Seq seq, const LaneKey& lane, MessageState& state, Status s
     batch_.expire_message(state.expires_at, seq);
   }
   HK_ASSERT(counts.conserved());
-  const Live* live = find_live(seq);
+  const Live* live = lanes_.find(seq);
   if (live == nullptr || live->callbacks != Live::Callbacks::none) {
     callback_ended(seq);
   }
 }
 
-void Machine::plan_retry(Live& live, const Message& message, MessageState state, Millis delay) {
+void Messages::plan_retry(Live& live, const Message& message, MessageState state, Millis delay) {
   HK_SOMETIMES(message_retried);
   HK_ASSERT(delay >= Millis{0});
   live.not_before = batch_.now() + delay;
   if (live.lane->ordered()) {
     live.indexed = false;  // it keeps its place: the entry is written over
   } else {
-    unindex(live);
+    lanes_.unindex(live);
     live.place.due = live.not_before;
   }
   state.status = Status::pending;
@@ -156,8 +159,8 @@ void Machine::plan_retry(Live& live, const Message& message, MessageState state,
   batch_.event(message.tenant, live.seq, EventKind::retry, state.attempts);
   cut_answer(live, state);
   batch_.put_state(live.seq, std::move(state));
-  index(live);  // a retry outlives its first moments by definition
-  wait_in_lane(live);
+  lanes_.index(live);  // a retry outlives its first moments by definition
+  lanes_.wait(live);
 }
 
 }  // namespace hk::core

@@ -3,8 +3,9 @@
 #include "base/ascii.h"
 #include "base/assert.h"
 #include "base/sometimes.h"
-#include "core/machine.h"
 #include "core/message/callback.h"
+#include "core/message/messages.h"
+#include "core/tenant/tenants.h"
 
 HK_SOMETIMES_DECLARE(dead_letter_retried)
 HK_SOMETIMES_DECLARE(dead_letter_changed)
@@ -58,7 +59,7 @@ void change(Message& message, const RetryDeadLetter::Changes& changes) {
 /// The dead letter leaves the queue and its content becomes a new message, in one batch: it is
 /// never in both places and never in neither. The old record stays readable for the retention of
 /// finished ones.
-Reply Machine::decide(const RetryDeadLetter& command) {
+Reply Messages::decide(const RetryDeadLetter& command) {
   if (command.key.tenant != command.tenant || !batch_.has_dead_letter(command.key)) {
     return fail(ErrorKind::not_found, "no dead letter " + to_text(command.key));
   }
@@ -91,7 +92,7 @@ Reply Machine::decide(const RetryDeadLetter& command) {
   return *published;
 }
 
-Reply Machine::decide(const DeleteDeadLetterCommand& command) {
+Reply Messages::decide(const DeleteDeadLetterCommand& command) {
   if (command.key.tenant != command.tenant || !batch_.has_dead_letter(command.key)) {
     return fail(ErrorKind::not_found, "no dead letter " + to_text(command.key));
   }
@@ -104,7 +105,7 @@ Reply Machine::decide(const DeleteDeadLetterCommand& command) {
   batch_.delete_dead_letter(command.key);
   batch_.expire_message(state->expires_at, command.key.seq);
   batch_.put_state(command.key.seq, std::move(*state));
-  Counters& counts = counters(command.tenant);
+  Counters& counts = tenants_.counters(command.tenant);
   HK_ASSERT(counts.dead_letters > 0);
   --counts.dead_letters;
   return Done{};

@@ -1,7 +1,9 @@
 #include "core/message/inspect.h"
 
 #include "base/assert.h"
-#include "core/machine.h"
+#include "core/lane/lanes.h"
+#include "core/message/messages.h"
+#include "core/pull/pulls.h"
 
 namespace hk::core {
 
@@ -39,8 +41,8 @@ void explain_gate(const Gate& gate, Moment now, std::vector<Hold>& holds) {
 }
 
 /// Not told beside a limit that is reached: then that is what holds it.
-void Machine::explain_shares(const Message& message, const TenantLanes& owner,
-                             std::vector<Hold>& holds) const {
+void Messages::explain_shares(const Message& message, const TenantLanes& owner,
+                              std::vector<Hold>& holds) const {
   const Gate* host = scheduler_.find_gate(Gate::Kind::destination, message.tenant, message.host);
   if (owner.places >= limits_.tenant_parallelism) {
     return;
@@ -62,8 +64,8 @@ void Machine::explain_shares(const Message& message, const TenantLanes& owner,
 }
 
 /// "Why is this message not running?" always has an answer: every gate that is shut for it now.
-Reply Machine::decide(const Inspect& command) {
-  const auto message = find_message(command.tenant, command.id);
+Reply Messages::decide(const Inspect& command) {
+  const auto message = find(command.tenant, command.id);
   if (message == nullptr) {
     return fail(ErrorKind::not_found, "no message " + to_text(command.id));
   }
@@ -75,10 +77,10 @@ Reply Machine::decide(const Inspect& command) {
     return answer;
   }
   if (message->pull) {
-    inspect_pulled(*message, answer);
+    pulls_.inspect(*message, answer);
     return answer;
   }
-  const Live* live = find_live(seq);
+  const Live* live = lanes_.find(seq);
   if (live != nullptr && live->leased) {
     answer.running = true;
     answer.fence = live->fence;

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "core/command.h"
 #include "core/lane/gate.h"
+#include "core/message/commands.h"
 
 namespace hk::core {
 

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <utility>
 
-#include "core/command.h"
+#include "core/message/commands.h"
 
 namespace hk::core {
 

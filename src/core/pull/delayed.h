@@ -2,7 +2,7 @@
 /// for every millisecond in which some become due takes 8 bytes; with delays of 15 minutes at most
 /// that is 7 MB for a queue however many wait in it. Longer delays end on a whole second, which
 /// takes some 20 bytes for each second in which one of them ends. What falls into one second is
-/// stored as one document. In memory; owned by Machine.
+/// stored as one document. In memory; part of DelayedCounts.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-/// What the core itself keeps as documents, read back at start-up. Called by Machine.
+/// What the core itself keeps as documents, read back at start-up.
 #pragma once
 
 #include <string>

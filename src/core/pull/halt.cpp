@@ -5,9 +5,12 @@
 
 #include "base/assert.h"
 #include "base/sometimes.h"
-#include "core/machine.h"
+#include "core/lane/lanes.h"
+#include "core/move/moves.h"
 #include "core/pull/no_queue.h"
+#include "core/pull/pulls.h"
 #include "core/pull/size.h"
+#include "core/queue/queues.h"
 
 HK_SOMETIMES_DECLARE(group_stopped)
 HK_SOMETIMES_DECLARE(stopped_group_goes_on_by_settings)
@@ -19,7 +22,7 @@ namespace hk::core {
 
 /// It was handed out here as often as its queue allows. Once at least, so that dead-letter queues
 /// that refer to each other or to themselves do not pass it on and on.
-bool Machine::failed_for_good(const Queue& queue, const Live& live) {
+bool Pulls::failed_for_good(const Queue& queue, const Live& live) {
   std::uint32_t receives_max = queue.pull->receives_max;
   if (receives_max == 0 && queue.pull->halt) {
     receives_max = limits_.halt_after;
@@ -31,16 +34,15 @@ bool Machine::failed_for_good(const Queue& queue, const Live& live) {
   return live.attempts >= receives_max + live.forgiven;
 }
 
-bool Machine::stops_its_group(const Live& live) {
+bool Pulls::stops_its_group(const Live& live) {
   if (!live.lane->in_run() || live.attempts == 0) {
     return false;
   }
-  const Queue* const queue = find_pull_queue(live.lane->key.tenant, live.lane->key.queue);
+  const Queue* const queue = queues_.find_pulled(live.lane->key.tenant, live.lane->key.queue);
   return queue != nullptr && queue->pull->halt && failed_for_good(*queue, live);
 }
 
-/// REQUIRES: it is not leased, and waits nowhere yet.
-void Machine::halt_if_failed(Live& live) {
+void Pulls::halt_if_failed(Live& live) {
   if (live.pull != nullptr && !live.halted && stops_its_group(live)) {
     HK_SOMETIMES(group_stopped);
     live.halted = true;
@@ -49,23 +51,23 @@ void Machine::halt_if_failed(Live& live) {
 }
 
 /// REQUIRES: halted.
-void Machine::go_on(Live& live) {
+void Pulls::go_on(Live& live) {
   HK_ASSERT(live.halted && !live.leased);
   scheduler_.remove_waiting(live);
   live.halted = false;
   live.pull->halted.erase(live.seq);
-  look_again(live.lane->key, live.seq);
-  wait_in_lane(live);
+  moves_.look_again(live.lane->key, live.seq);
+  lanes_.wait(live);
 }
 
-void Machine::settings_changed(const Queue& queue) {
+void Pulls::go_on_if_allowed(const Queue& queue) {
   PullQueue* const pull = scheduler_.find_pull_queue(queue.tenant, queue.name);
   if (pull == nullptr) {
     return;
   }
   const std::vector<Seq> halted(pull->halted.begin(), pull->halted.end());
   for (const Seq seq : halted) {
-    Live* const live = find_live(seq);
+    Live* const live = lanes_.find(seq);
     HK_ASSERT(live != nullptr);
     if (!stops_its_group(*live)) {
       HK_SOMETIMES(stopped_group_goes_on_by_settings);
@@ -74,8 +76,8 @@ void Machine::settings_changed(const Queue& queue) {
   }
 }
 
-Reply Machine::decide(const ListHalted& command) {
-  const Queue* const queue = find_pull_queue(command.tenant, command.queue);
+Reply Pulls::decide(const ListHalted& command) {
+  const Queue* const queue = queues_.find_pulled(command.tenant, command.queue);
   if (queue == nullptr) {
     return no_queue(command.queue);
   }
@@ -90,7 +92,7 @@ Reply Machine::decide(const ListHalted& command) {
         continue;
       }
       const auto message = batch_.message(seq);
-      const Live* const live = find_live(seq);
+      const Live* const live = lanes_.find(seq);
       HK_ASSERT(message != nullptr && message->pull && live != nullptr);
       listed.messages.push_back(
           {message->group, message->id, message->pull->receives_before + live->attempts});
@@ -99,8 +101,8 @@ Reply Machine::decide(const ListHalted& command) {
   return listed;
 }
 
-Reply Machine::decide(const ResolveHalted& command) {
-  const Queue* const queue = find_pull_queue(command.tenant, command.queue);
+Reply Pulls::decide(const ResolveHalted& command) {
+  const Queue* const queue = queues_.find_pulled(command.tenant, command.queue);
   if (queue == nullptr) {
     return no_queue(command.queue);
   }
@@ -135,8 +137,7 @@ Reply Machine::decide(const ResolveHalted& command) {
     // Receives go on counting: an old receipt must not become good again.
     live->forgiven = live->attempts;
     HK_SOMETIMES(halted_message_retried);
-    live->indexed = false;
-    index(*live);
+    lanes_.index_again(*live);
     go_on(*live);
     return Done{};
   }
@@ -146,13 +147,13 @@ Reply Machine::decide(const ResolveHalted& command) {
   scheduler_.remove_waiting(*live);
   scheduler_.lease(*live, batch_.now());
   live->lease_until = batch_.now();
-  const Queue* const target = find_pull_queue(command.tenant, queue->pull->dead_letters_to);
+  const Queue* const target = queues_.find_pulled(command.tenant, queue->pull->dead_letters_to);
   if (target != nullptr && target != queue) {
     HK_SOMETIMES(halted_message_skipped);
     move_to(*target, *live, *queue);
   } else {
     HK_SOMETIMES(halted_message_skipped_to_nowhere);
-    finish_pulled(*live, Status::canceled);
+    finish(*live, Status::canceled);
   }
   return Done{};
 }

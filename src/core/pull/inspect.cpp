@@ -2,29 +2,29 @@
 #include "core/message/inspect.h"
 
 #include "base/assert.h"
-#include "core/machine.h"
+#include "core/lane/lanes.h"
+#include "core/pull/pulls.h"
 
 namespace hk::core {
 
-/// REQUIRES: it is not final.
-void Machine::inspect_pulled(const Message& message, Inspected& answer) {
+void Pulls::inspect(const Message& message, Inspected& answer) {
   const Moment now = batch_.now();
   const LaneKey key = lane_of(message);
   const Seq seq = message.id.seq;
   // Beyond the window the index knows as much of it as memory does of others.
   LaneEntry known{.not_before = message.not_before};
-  const Live* const live = find_live(seq);
+  const Live* const live = lanes_.find(seq);
   if (live != nullptr) {
     known.not_before = live->not_before;
     known.attempts = live->attempts;
     known.started = live->started;
-  } else if (auto entry = find_entry(message)) {
+  } else if (auto entry = lanes_.find_entry(message)) {
     known = std::move(*entry);
   }
   const bool out = live != nullptr ? live->leased : known.started && known.not_before > now;
   if (out) {
     answer.running = true;
-    answer.fence = live != nullptr ? live->fence : Fence{meta_.epoch, known.attempts};
+    answer.fence = live != nullptr ? live->fence : Fence{context_.progress.epoch(), known.attempts};
     answer.started_at = live != nullptr ? live->started_at : Moment{};
     answer.lease_until = known.not_before;
     answer.holds.push_back({"in_flight",

@@ -5,8 +5,13 @@
 
 #include "base/assert.h"
 #include "base/sometimes.h"
-#include "core/machine.h"
+#include "core/lane/lanes.h"
+#include "core/message/messages.h"
 #include "core/pull/no_queue.h"
+#include "core/pull/pulls.h"
+#include "core/pull/room.h"
+#include "core/queue/queues.h"
+#include "core/tenant/tenants.h"
 
 HK_SOMETIMES_DECLARE(received)
 HK_SOMETIMES_DECLARE(received_nothing)
@@ -18,12 +23,12 @@ HK_SOMETIMES_DECLARE(hand_out_goes_on_in_the_next_batch)
 HK_SOMETIMES_DECLARE(receive_ended_by_a_drain)
 
 namespace hk::core {
-Reply Machine::decide(const Receive& command) {
-  const Queue* const queue = find_pull_queue(command.tenant, command.queue);
+Reply Pulls::decide(const Receive& command) {
+  const Queue* const queue = queues_.find_pulled(command.tenant, command.queue);
   if (queue == nullptr) {
     return no_queue(command.queue);
   }
-  if (starting_ && hand_out_again(*queue, command)) {
+  if (context_.starting && hand_out_again(*queue, command)) {
     return Done{};
   }
   const Moment until = batch_.now() + command.wait.value_or(queue->pull->wait);
@@ -34,28 +39,32 @@ Reply Machine::decide(const Receive& command) {
   return Done{};
 }
 
-Reply Machine::decide(const StopReceiving& command) {
-  const auto queue = waiters_.find({command.tenant, command.queue});
-  if (queue == waiters_.end()) {
-    return Done{};
-  }
-  const auto waiter = std::ranges::find(queue->second, command.receiver, &Waiter::receiver);
-  if (waiter != queue->second.end()) {
-    HK_SOMETIMES(receiver_went_away);
-    waits_.erase({waiter->until, command.tenant, command.queue, command.receiver});
-    queue->second.erase(waiter);
-    if (queue->second.empty()) {
-      waiters_.erase(queue);
-    }
-  }
+Reply Pulls::decide(const StopReceiving& command) {
+  stop_receiving(command.tenant, command.queue, command.receiver);
   return Done{};
 }
 
-/// First come, first served; what one does not take the next one may.
-void Machine::hand_out() {
-  MoveRoom room = room_for_moves();
+void Pulls::stop_receiving(TenantId tenant, const std::string& queue, ReceiverId receiver) {
+  const auto waiting = waiters_.find({tenant, queue});
+  if (waiting == waiters_.end()) {
+    return;
+  }
+  std::list<Waiter>& line = waiting->second;
+  const auto waiter = std::ranges::find(line, receiver, &Waiter::receiver);
+  if (waiter != line.end()) {
+    HK_SOMETIMES(receiver_went_away);
+    waits_.erase({waiter->until, tenant, queue, receiver});
+    line.erase(waiter);
+    if (line.empty()) {
+      waiters_.erase(waiting);
+    }
+  }
+}
+
+void Pulls::hand_out() {
+  MoveRoom room(limits_);
   while (PullQueue* const pull = scheduler_.next_fed()) {
-    if (!starting_) {
+    if (!context_.starting) {
       continue;  // a drain: who would settle it may find us gone
     }
     if (room.is_used_up()) {
@@ -65,7 +74,7 @@ void Machine::hand_out() {
     }
     const std::pair key{pull->tenant, pull->name};
     const auto waiting = waiters_.find(key);
-    const Queue* const queue = find_pull_queue(pull->tenant, pull->name);
+    const Queue* const queue = queues_.find_pulled(pull->tenant, pull->name);
     if (waiting == waiters_.end() || queue == nullptr) {
       continue;
     }
@@ -84,8 +93,7 @@ void Machine::hand_out() {
 }
 
 /// False: there is nothing, or there was no room to look further.
-bool Machine::hand_out_to(const Queue& queue, PullQueue& pull, const Waiter& waiter,
-                          MoveRoom& room) {
+bool Pulls::hand_out_to(const Queue& queue, PullQueue& pull, const Waiter& waiter, MoveRoom& room) {
   HandOut out{.receiver = waiter.receiver};
   const Millis visibility = waiter.visibility.value_or(queue.pull->visibility);
   std::vector<Live*> taken;
@@ -122,28 +130,28 @@ bool Machine::hand_out_to(const Queue& queue, PullQueue& pull, const Waiter& wai
   return true;
 }
 
-HandOut::One Machine::handed_out(const Live& live, std::shared_ptr<const Message> message) {
+HandOut::One Pulls::handed_out(const Live& live, std::shared_ptr<const Message> message) {
   const Moment before = message->pull->first_received_at;
   return {std::move(message), live.attempts, before != Moment{} ? before : live.first_received_at,
           live.lease_until};
 }
 
 /// Those whose wait is over: in a drain everybody's is.
-void Machine::answer_late() {
-  while (!waits_.empty() && (!starting_ || std::get<Moment>(*waits_.begin()) <= batch_.now())) {
-    if (starting_) {
+void Pulls::answer_late() {
+  while (!waits_.empty() &&
+         (!context_.starting || std::get<Moment>(*waits_.begin()) <= batch_.now())) {
+    if (context_.starting) {
       HK_SOMETIMES(received_nothing);
     } else {
       HK_SOMETIMES(receive_ended_by_a_drain);
     }
     const auto [until, tenant, queue, receiver] = *waits_.begin();
-    decide(StopReceiving{tenant, queue, receiver});
+    stop_receiving(tenant, queue, receiver);
     batch_.effect(HandOut{.receiver = receiver});
   }
 }
 
-/// Its queue is gone.
-void Machine::end_waiters(const Queue& queue) {
+void Pulls::queue_gone(const Queue& queue) {
   const auto found = waiters_.find({queue.tenant, queue.name});
   if (found == waiters_.end()) {
     return;
@@ -157,10 +165,10 @@ void Machine::end_waiters(const Queue& queue) {
 
 /// True: it was too old, or has been received too often, and is gone from this queue or has stopped
 /// its group.
-bool Machine::must_not_be_handed_out(const Queue& queue, Live& live, const Message& message) {
+bool Pulls::must_not_be_handed_out(const Queue& queue, Live& live, const Message& message) {
   if (kept_until(queue, message) <= batch_.now()) {
     HK_SOMETIMES(pulled_message_expired);
-    finish_pulled(live, Status::canceled);
+    finish(live, Status::canceled);
     return true;
   }
   if (!failed_for_good(queue, live)) {
@@ -170,7 +178,7 @@ bool Machine::must_not_be_handed_out(const Queue& queue, Live& live, const Messa
     become_visible(live);
     return true;
   }
-  const Queue* const target = find_pull_queue(queue.tenant, queue.pull->dead_letters_to);
+  const Queue* const target = queues_.find_pulled(queue.tenant, queue.pull->dead_letters_to);
   if (target == nullptr) {
     return false;  // better received once more than lost
   }
@@ -178,15 +186,15 @@ bool Machine::must_not_be_handed_out(const Queue& queue, Live& live, const Messa
   return true;
 }
 
-void Machine::lease_to(Live& live, const Waiter& waiter, Millis visibility) {
+void Pulls::lease_to(Live& live, const Waiter& waiter, Millis visibility) {
   HK_ASSERT(live.leased);
   if (live.attempts > 0) {
     HK_SOMETIMES(received_again);
   }
   ++live.attempts;
-  ++counters(live.lane->key.tenant).attempts;
+  ++tenants_.counters(live.lane->key.tenant).attempts;
   live.receiver = waiter.receiver;
-  live.fence = {meta_.epoch, live.attempts};
+  live.fence = {context_.progress.epoch(), live.attempts};
   live.started_at = batch_.now();
   if (live.first_received_at == Moment{}) {
     live.first_received_at = batch_.now();
@@ -196,40 +204,36 @@ void Machine::lease_to(Live& live, const Waiter& waiter, Millis visibility) {
 }
 
 /// How long its lease lasts, from now on and in the store. REQUIRES: leased.
-void Machine::hide_until(Live& live, Moment until) {
-  leases_.erase({live.lease_until, live.seq});
-  live.lease_until = until;
+void Pulls::hide_until(Live& live, Moment until) {
+  lanes_.end_lease(live);
+  lanes_.lease(live, until);
   live.not_before = until;
-  leases_.insert({until, live.seq});
-  live.indexed = false;  // written over: it keeps its place
-  index(live);
+  lanes_.index_again(live);
 }
 
-/// The lease is over. REQUIRES: leased.
-void Machine::become_visible(Live& live) {
-  leases_.erase({live.lease_until, live.seq});
+void Pulls::become_visible(Live& live) {
+  lanes_.end_lease(live);
   scheduler_.release(live, batch_.now());
   live.not_before = live.place.due;  // visible, and at its old place among those that are
   halt_if_failed(live);
-  wait_in_lane(live);
+  lanes_.wait(live);
 }
 
-/// Gone from its queue, whatever it did. REQUIRES: leased.
-void Machine::finish_pulled(Live& live, Status status, MessageState state) {
-  leases_.erase({live.lease_until, live.seq});
+void Pulls::finish(Live& live, Status status, MessageState state) {
+  lanes_.end_lease(live);
   scheduler_.release(live, batch_.now());
   state.attempts = live.attempts;
   state.due = live.not_before;
   if (live.attempts > 0) {
     // Its own fence may be of before a restart, or of a receive that was given back.
-    state.last = Attempt{.fence = {meta_.epoch, live.attempts},
+    state.last = Attempt{.fence = {context_.progress.epoch(), live.attempts},
                          .started_at = live.started_at,
                          .ended_at = batch_.now()};
   }
   if (status == Status::succeeded) {
     batch_.event(live.lane->key.tenant, live.seq, EventKind::delivered, live.attempts);
   }
-  finish(live, std::move(state), status);
+  messages_.finish(live, std::move(state), status);
 }
 
 }  // namespace hk::core

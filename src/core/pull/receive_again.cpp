@@ -5,11 +5,11 @@
 
 #include "base/assert.h"
 #include "base/sometimes.h"
-#include "core/machine.h"
+#include "core/lane/lanes.h"
+#include "core/pull/pulls.h"
 
 HK_SOMETIMES_DECLARE(handed_out_again)
 HK_SOMETIMES_DECLARE(not_handed_out_again_as_it_was)
-HK_SOMETIMES_DECLARE(receive_attempt_forgotten)
 
 namespace hk::core {
 
@@ -19,22 +19,16 @@ constexpr Millis remembered = std::chrono::minutes{5};
 
 /// True: it was given what it was given before. False: it was given nothing, or not all of that is
 /// still out as it was.
-bool Machine::hand_out_again(const Queue& queue, const Receive& command) {
+bool Pulls::hand_out_again(const Queue& queue, const Receive& command) {
   if (command.attempt_id.empty() || !queue.pull->fifo) {
     return false;
   }
-  const QueueKey key{queue.tenant, queue.name};
-  forget_attempts(key);
-  const auto attempts = receive_attempts_.find(key);
-  if (attempts == receive_attempts_.end()) {
+  Given* const given = attempts_.find({queue.tenant, queue.name}, command.attempt_id, batch_.now());
+  if (given == nullptr) {
     return false;
   }
-  const auto given = attempts->second.by_id.find(command.attempt_id);
-  if (given == attempts->second.by_id.end()) {
-    return false;
-  }
-  const bool as_it_was = std::ranges::all_of(given->second.messages, [this](const Given::One& one) {
-    const Live* const live = find_live(one.receipt.id.seq);
+  const bool as_it_was = std::ranges::all_of(given->messages, [this](const Given::One& one) {
+    const Live* const live = lanes_.find(one.receipt.id.seq);
     return live != nullptr && live->leased && live->attempts == one.receipt.receive &&
            live->lease_until == one.lease_until && live->lease_until > batch_.now();
   });
@@ -45,8 +39,8 @@ bool Machine::hand_out_again(const Queue& queue, const Receive& command) {
   }
   HK_SOMETIMES(handed_out_again);
   HandOut out{.receiver = command.receiver};
-  for (Given::One& one : given->second.messages) {
-    Live& live = *find_live(one.receipt.id.seq);
+  for (Given::One& one : given->messages) {
+    Live& live = *lanes_.find(one.receipt.id.seq);
     live.receiver = command.receiver;
     hide_until(live, batch_.now() + visibility);
     one.lease_until = live.lease_until;
@@ -57,40 +51,15 @@ bool Machine::hand_out_again(const Queue& queue, const Receive& command) {
 }
 
 /// REQUIRES: all of them are leased.
-void Machine::note_attempt(const Queue& queue, const std::string& id,
-                           const std::vector<Live*>& given) {
-  ReceiveAttempts& attempts = receive_attempts_[{queue.tenant, queue.name}];
+void Pulls::note_attempt(const Queue& queue, const std::string& id,
+                         const std::vector<Live*>& given) {
   Given note{.until = batch_.now() + remembered};
   for (const Live* const live : given) {
     const auto message = batch_.message(live->seq);
     HK_ASSERT(message != nullptr);
     note.messages.push_back({{message->id, live->attempts}, live->lease_until});
   }
-  attempts.by_end.emplace_back(note.until, id);
-  attempts.by_id[id] = std::move(note);
-  forget_attempts({queue.tenant, queue.name});
-}
-
-/// Those that are too old, and the oldest of those that are too many.
-void Machine::forget_attempts(const QueueKey& queue) {
-  const auto found = receive_attempts_.find(queue);
-  if (found == receive_attempts_.end()) {
-    return;
-  }
-  auto& [by_id, by_end] = found->second;
-  while (!by_end.empty() &&
-         (by_end.front().first <= batch_.now() || by_end.size() > limits_.receive_attempts_max)) {
-    HK_SOMETIMES(receive_attempt_forgotten);
-    const auto& [until, id] = by_end.front();
-    // An id that was used again has a later end, too.
-    if (const auto noted = by_id.find(id); noted != by_id.end() && noted->second.until == until) {
-      by_id.erase(noted);
-    }
-    by_end.pop_front();
-  }
-  if (by_end.empty()) {
-    receive_attempts_.erase(found);
-  }
+  attempts_.note({queue.tenant, queue.name}, id, std::move(note), batch_.now());
 }
 
 }  // namespace hk::core

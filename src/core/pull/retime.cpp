@@ -6,9 +6,12 @@
 
 #include "base/assert.h"
 #include "base/sometimes.h"
-#include "core/machine.h"
+#include "core/lane/lanes.h"
+#include "core/message/messages.h"
 #include "core/pull/documents.h"
+#include "core/pull/pulls.h"
 #include "core/queue/in_turn.h"
+#include "core/queue/queues.h"
 
 HK_SOMETIMES_DECLARE(pull_queue_retimed)
 HK_SOMETIMES_DECLARE(pulled_message_expired_by_shorter_retention)
@@ -23,35 +26,35 @@ constexpr const char* up_to_field = "up_to";
 
 }  // namespace
 
-void Machine::begin_retime(const Queue& queue, Seq up_to) {
-  retimes_[{queue.tenant, queue.name}] =
-      Retime{.walk = {.lane = {queue.tenant, queue.name, {}, {}, {}}}, .up_to = up_to};
-  index_wanted_ = std::max(index_wanted_, up_to);
+void Pulls::begin_retime(const Queue& queue, Seq up_to) {
+  retimes_.insert_or_assign({queue.tenant, queue.name}, Retime{IndexWalk(queue), up_to});
+  lanes_.index_soon(up_to);
 }
 
-void Machine::retime_if_needed(const Queue& queue, const PullSettings& before) {
+void Pulls::retime_if_needed(const Queue& queue, const PullSettings& before) {
   const PullSettings& now = *queue.pull;
   const bool shorter = now.retention < before.retention;
   const bool other_delay = now.fifo && now.delay != before.delay;
   if (queue.lag == 0 || (!shorter && !other_delay)) {
     return;
   }
-  begin_retime(queue, last_seq_);
+  const Seq up_to = context_.progress.last_message();
+  begin_retime(queue, up_to);
   batch_.put(PutDocument{{.tenant = queue.tenant,
                           .kind = retime_kind,
                           .name = queue.name,
-                          .fields = {{up_to_field, std::to_string(last_seq_.value())}},
+                          .fields = {{up_to_field, std::to_string(up_to.value())}},
                           .created_at = batch_.now()}});
 }
 
-void Machine::retime_queues() {
+void Pulls::retime() {
   in_turn(retimes_, retimed_last_, limits_.sweeps_per_batch,
           [this](const QueueKey& key, Retime& work, std::size_t& budget) {
             const auto& [tenant, name] = key;
-            const Queue* const queue = find_pull_queue(tenant, name);
-            // Without an index entry a message cannot be found. index_young() hurries.
+            const Queue* const queue = queues_.find_pulled(tenant, name);
+            // Without an index entry a message cannot be found. Lanes hurry to write it.
             if (queue != nullptr && queue->lag > 0 &&
-                (meta_.indexed_up_to < work.up_to || !retime(*queue, work, budget))) {
+                (context_.progress.indexed_up_to() < work.up_to || !retime(*queue, work, budget))) {
               return false;
             }
             HK_SOMETIMES(pull_queue_retimed);
@@ -61,18 +64,18 @@ void Machine::retime_queues() {
 }
 
 /// False: it goes on in the next batch.
-bool Machine::retime(const Queue& queue, Retime& retime, std::size_t& budget) {
-  return walk_index(retime.walk, queue, retime.up_to, budget,
-                    [&](const LaneKey& lane, const LaneEntry& entry) {
-                      // A message that is pulled has a state once it is final. What is about to be
-                      // swept is not counted as delayed any more.
-                      if (entry.place.seq > queue.sweep_up_to && !batch_.state(entry.place.seq)) {
-                        retime_one(queue, lane, entry);
-                      }
-                    });
+bool Pulls::retime(const Queue& queue, Retime& retime, std::size_t& budget) {
+  return retime.walk.go_on(
+      batch_, queue, retime.up_to, budget, [&](const LaneKey& lane, const LaneEntry& entry) {
+        // A message that is pulled has a state once it is final. What is about to be
+        // swept is not counted as delayed any more.
+        if (entry.place.seq > queue.sweep_up_to && !batch_.state(entry.place.seq)) {
+          retime_one(queue, lane, entry);
+        }
+      });
 }
 
-void Machine::retime_one(const Queue& queue, const LaneKey& lane, LaneEntry entry) {
+void Pulls::retime_one(const Queue& queue, const LaneKey& lane, LaneEntry entry) {
   const Seq seq = entry.place.seq;
   const auto message = batch_.message(seq);
   if (message == nullptr || !message->pull) {
@@ -81,12 +84,12 @@ void Machine::retime_one(const Queue& queue, const LaneKey& lane, LaneEntry entr
   const Moment end = kept_until(queue, *message);
   if (end <= batch_.now()) {
     HK_SOMETIMES(pulled_message_expired_by_shorter_retention);
-    cancel(seq, lane, MessageState{.due = entry.place.due}, Why::expired);
+    messages_.cancel(seq, lane, MessageState{.due = entry.place.due}, Messages::Why::expired);
     return;
   }
   batch_.expire_message(end, seq);
 
-  Live* const live = find_live(seq);
+  Live* const live = lanes_.find(seq);
   const std::uint32_t receives = live != nullptr ? live->attempts : entry.attempts;
   const Moment before = live != nullptr ? live->not_before : entry.not_before;
   if (!message->pull->fifo || receives > 0 || before <= batch_.now()) {
@@ -94,20 +97,19 @@ void Machine::retime_one(const Queue& queue, const LaneKey& lane, LaneEntry entr
   }
   HK_SOMETIMES(fifo_delay_changed_while_waiting);
   const Moment due = Delayed::rounded(message->pull->sent_at + queue.pull->delay, batch_.now());
-  change_delayed({queue.tenant, queue.name}, before, due);
+  delays_.change({queue.tenant, queue.name}, before, due, batch_.now());
   if (live == nullptr) {
     entry.not_before = due;
     batch_.put(PutLaneEntry{lane, std::move(entry)});
     return;
   }
   live->not_before = due;
-  live->indexed = false;
-  index(*live);
+  lanes_.index_again(*live);
   scheduler_.due_changed(*live, batch_.now());
 }
 
-void Machine::recover_retimes(TenantId tenant) {
-  for_each_document(batch_.reader(), tenant, retime_kind, [&](const Document& document) {
+void Pulls::recover_retimes(Reader& reader, TenantId tenant) {
+  for_each_document(reader, tenant, retime_kind, [&](const Document& document) {
     std::uint64_t up_to = 0;
     const std::string text =
         document.fields.size() == 1 ? document.fields.front().value : std::string{};

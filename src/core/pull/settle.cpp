@@ -2,8 +2,11 @@
 // given the message after it.
 #include "base/assert.h"
 #include "base/sometimes.h"
-#include "core/machine.h"
+#include "core/lane/lanes.h"
+#include "core/message/messages.h"
 #include "core/pull/no_queue.h"
+#include "core/pull/pulls.h"
+#include "core/queue/queues.h"
 
 HK_SOMETIMES_DECLARE(given_back_too_late)
 HK_SOMETIMES_DECLARE(received_deleted)
@@ -30,20 +33,15 @@ Error expired() { return {ErrorKind::invalid_argument, "the receipt handle has e
 
 }  // namespace
 
-/// A message that its receipt is good for.
-struct Machine::Held {
-  Live* live = nullptr;
-};
-
-/// The errors are what the receiver is told.
-Result<Machine::Held> Machine::find_held(const Queue& queue, const Receipt& receipt) {
-  Live* live = find_live(receipt.id.seq);
+/// A message that its receipt is good for. The errors are what the receiver is told.
+Result<Live*> Pulls::find_held(const Queue& queue, const Receipt& receipt) {
+  Live* live = lanes_.find(receipt.id.seq);
   // What is pulled and in memory is not final: nothing need be read.
   const bool known = live != nullptr && live->pull != nullptr && live->nonce != 0 &&
                      live->nonce == receipt.id.nonce && live->pull->tenant == queue.tenant &&
                      live->pull->name == queue.name;
   if (!known) {
-    const auto message = find_message(queue.tenant, receipt.id);
+    const auto message = messages_.find(queue.tenant, receipt.id);
     if (message == nullptr || message->queue != queue.name || !message->pull) {
       return std::unexpected(gone());
     }
@@ -52,14 +50,14 @@ Result<Machine::Held> Machine::find_held(const Queue& queue, const Receipt& rece
     }
     if (live == nullptr) {
       // Beyond its lane's window: it comes into memory as if its turn had come.
-      const auto entry = find_entry(*message);
+      const auto entry = lanes_.find_entry(*message);
       if (!entry) {
         return std::unexpected(gone());
       }
       if (entry->attempts != receipt.receive) {
         return std::unexpected(older());
       }
-      live = remember(lane_for(lane_of(*message)), *entry);
+      live = lanes_.read(*message, *entry);
     }
   }
   if (live->attempts != receipt.receive) {
@@ -68,29 +66,17 @@ Result<Machine::Held> Machine::find_held(const Queue& queue, const Receipt& rece
   if (live->leased && live->lease_until <= batch_.now()) {
     become_visible(*live);  // its time is over, though nobody has looked yet
   }
-  return Held{live};
+  return live;
 }
 
-/// In the index, as it was before this batch.
-std::optional<LaneEntry> Machine::find_entry(const Message& message) {
-  const LaneKey key = lane_of(message);
-  const LanePlace place{key.ordered() ? Moment{} : message.not_before, message.id.seq};
-  const LanePlace before{place.due, Seq{place.seq.value() - 1}};
-  auto entries = batch_.reader().lane_entries(key, before, 1);
-  if (entries.empty() || entries.front().place != place) {
-    return std::nullopt;
-  }
-  return std::move(entries.front());
-}
-
-Reply Machine::decide(const DeleteReceived& command) {
-  const Queue* const queue = find_pull_queue(command.tenant, command.queue);
+Reply Pulls::decide(const DeleteReceived& command) {
+  const Queue* const queue = queues_.find_pulled(command.tenant, command.queue);
   if (queue == nullptr) {
     return no_queue(command.queue);
   }
   Settled settled;
   for (const Receipt& receipt : command.receipts) {
-    const Result<Held> held = find_held(*queue, receipt);
+    const Result<Live*> held = find_held(*queue, receipt);
     if (!held) {
       if (held.error() == older()) {
         HK_SOMETIMES(received_deleted_by_older_receipt);
@@ -98,7 +84,7 @@ Reply Machine::decide(const DeleteReceived& command) {
       settled.items.emplace_back();  // a late worker must not delete what another one holds
       continue;
     }
-    Live& live = *held->live;
+    Live& live = **held;
     if (!live.leased) {
       if (queue->pull->fifo) {
         settled.items.emplace_back(std::unexpected(expired()));
@@ -110,25 +96,25 @@ Reply Machine::decide(const DeleteReceived& command) {
       live.lease_until = batch_.now();
     }
     HK_SOMETIMES(received_deleted);
-    finish_pulled(live, Status::succeeded);
+    finish(live, Status::succeeded);
     settled.items.emplace_back();
   }
   return settled;
 }
 
-Reply Machine::decide(const ChangeVisibility& command) {
-  const Queue* const queue = find_pull_queue(command.tenant, command.queue);
+Reply Pulls::decide(const ChangeVisibility& command) {
+  const Queue* const queue = queues_.find_pulled(command.tenant, command.queue);
   if (queue == nullptr) {
     return no_queue(command.queue);
   }
   Settled settled;
   for (const auto& [receipt, visibility] : command.items) {
-    const Result<Held> held = find_held(*queue, receipt);
+    const Result<Live*> held = find_held(*queue, receipt);
     if (!held) {
       settled.items.emplace_back(std::unexpected(held.error()));
       continue;
     }
-    Live& live = *held->live;
+    Live& live = **held;
     if (!live.leased && queue->pull->fifo) {
       settled.items.emplace_back(std::unexpected(expired()));
       continue;
@@ -160,19 +146,19 @@ Reply Machine::decide(const ChangeVisibility& command) {
 }
 
 /// As if it had not been received.
-Reply Machine::decide(const GiveBack& command) {
-  const Queue* const queue = find_pull_queue(command.tenant, command.queue);
+Reply Pulls::decide(const GiveBack& command) {
+  const Queue* const queue = queues_.find_pulled(command.tenant, command.queue);
   Settled settled;
   for (const Receipt& receipt : command.receipts) {
     settled.items.emplace_back();
     if (queue == nullptr) {
       continue;
     }
-    const Result<Held> held = find_held(*queue, receipt);
-    if (!held || !held->live->leased) {
+    const Result<Live*> held = find_held(*queue, receipt);
+    if (!held || !(*held)->leased) {
       continue;
     }
-    Live& live = *held->live;
+    Live& live = **held;
     if (live.receiver != command.receiver) {
       HK_SOMETIMES(given_back_too_late);
       continue;
@@ -182,8 +168,7 @@ Reply Machine::decide(const GiveBack& command) {
       live.first_received_at = Moment{};
     }
     live.not_before = batch_.now();
-    live.indexed = false;
-    index(live);
+    lanes_.index_again(live);
     become_visible(live);
   }
   return settled;

@@ -5,7 +5,8 @@
 #include "base/assert.h"
 #include "base/sometimes.h"
 #include "core/fresh_trace.h"
-#include "core/machine.h"
+#include "core/message/messages.h"
+#include "core/schedule/schedules.h"
 
 HK_SOMETIMES_DECLARE(schedule_ran)
 HK_SOMETIMES_DECLARE(schedule_ran_late)
@@ -21,12 +22,12 @@ constexpr std::size_t batches_read_ahead = 16;
 constexpr std::size_t bytes_per_batch = std::size_t{8} << 20U;
 constexpr std::size_t last_messages_max = 16;  // shown with their states
 
-std::vector<MessageId> first_messages(const Reply& reply) {
-  if (const auto* one = std::get_if<Published>(&*reply)) {
+std::vector<MessageId> first_messages(const Sent& sent) {
+  if (const auto* one = std::get_if<Published>(&sent)) {
     return {one->id};
   }
   std::vector<MessageId> ids;
-  for (const FannedOut::One& one : std::get<FannedOut>(*reply).messages) {
+  for (const FannedOut::One& one : std::get<FannedOut>(sent).messages) {
     if (ids.size() == last_messages_max) {
       break;
     }
@@ -37,45 +38,45 @@ std::vector<MessageId> first_messages(const Reply& reply) {
 
 }  // namespace
 
-/// A few per batch, whatever the number of schedules; the next batch follows at once.
-void Machine::run_schedules() {
-  if (due_schedules_.empty() && next_schedule_at_ <= batch_.now()) {
-    read_due_schedules();
+void Schedules::advance() {
+  if (due_.empty() && next_at_ <= batch_.now()) {
+    read_due();
   }
   const std::size_t limit = limits_.schedules_per_batch;
-  const Seq first = last_seq_;
+  const Seq first = context_.progress.last_message();
   std::size_t bytes = 0;
   for (std::size_t looked_at = 0;
-       looked_at < limit && last_seq_.value() - first.value() < limit && bytes < bytes_per_batch;
+       looked_at < limit && context_.progress.last_message().value() - first.value() < limit &&
+       bytes < bytes_per_batch;
        ++looked_at) {
-    if (due_schedules_.empty()) {
+    if (due_.empty()) {
       return;
     }
-    const ScheduleDue due = std::move(due_schedules_.front());
-    due_schedules_.pop_front();
-    bytes += run_schedule(due);
+    const ScheduleDue due = std::move(due_.front());
+    due_.pop_front();
+    bytes += run(due);
   }
-  if (!due_schedules_.empty()) {
+  if (!due_.empty()) {
     HK_SOMETIMES(schedules_left_for_the_next_batch);
   }
 }
 
 /// More than one batch runs, because reading the first ones means to pass by what earlier runs have
 /// deleted before them. What waits meanwhile is looked at again when its turn comes.
-void Machine::read_due_schedules() {
+void Schedules::read_due() {
   const std::size_t limit = limits_.schedules_per_batch * batches_read_ahead;
-  next_schedule_at_ = batch_.earliest_run();  // of what this batch has moved: not in the list yet
+  next_at_ = batch_.earliest_run();  // of what this batch has moved: not in the list yet
   for (ScheduleDue& one : batch_.reader().next_schedules(limit + 1)) {
-    if (one.at > batch_.now() || due_schedules_.size() == limit) {
-      next_schedule_at_ = std::min(next_schedule_at_, one.at);
+    if (one.at > batch_.now() || due_.size() == limit) {
+      next_at_ = std::min(next_at_, one.at);
       return;
     }
-    due_schedules_.push_back(std::move(one));
+    due_.push_back(std::move(one));
   }
 }
 
 /// Returns the bytes of the messages that it made.
-std::size_t Machine::run_schedule(const ScheduleDue& due) {
+std::size_t Schedules::run(const ScheduleDue& due) {
   auto state = batch_.schedule_state(due.tenant, due.id);
   if (!state || state->next_at != due.at) {
     HK_SOMETIMES(schedule_changed_before_its_run);
@@ -101,33 +102,33 @@ std::size_t Machine::run_schedule(const ScheduleDue& due) {
       if (due.at < now) {
         HK_SOMETIMES(schedule_ran_late);
       }
-      const Seq before = last_seq_;
+      const Seq before = context_.progress.last_message();
       const std::size_t body_bytes = schedule->prototype.body.size();
       state->last_at = now;
       state->last_messages.clear();
       state->error.clear();
-      if (Reply reply = publish_run(std::move(*schedule))) {
+      if (const Result<Sent> sent = publish_run(std::move(*schedule))) {
         HK_SOMETIMES(schedule_ran);
-        state->last_messages = first_messages(reply);
+        state->last_messages = first_messages(*sent);
       } else {
-        state->error = reply.error().message;
+        state->error = sent.error().message;
       }
-      bytes = body_bytes * (last_seq_.value() - before.value());
+      bytes = body_bytes * (context_.progress.last_message().value() - before.value());
     }
   }
-  put_schedule_state(due.tenant, due.id, std::move(*state), due.at);
+  put_state(due.tenant, due.id, std::move(*state), due.at);
   return bytes;
 }
 
-Reply Machine::publish_run(Schedule schedule) {
+Result<Sent> Schedules::publish_run(Schedule schedule) {
   Publish command{.message = std::make_unique<Message>(std::move(schedule.prototype)),
                   .flow = std::move(schedule.flow),
                   .delay = schedule.delay};
   command.message->tenant = schedule.tenant;
   command.message->schedule = std::move(schedule.id);
   // That of the request which made the schedule has ended.
-  command.message->trace = fresh_trace(rng_);
-  return decide(std::move(command));
+  command.message->trace = fresh_trace(context_.rng);
+  return messages_.send(std::move(command));
 }
 
 }  // namespace hk::core

@@ -2,7 +2,7 @@
 #include <string_view>
 
 #include "base/assert.h"
-#include "core/machine.h"
+#include "core/tenant/tenants.h"
 
 namespace hk::core {
 
@@ -35,7 +35,7 @@ class Credentials {
 
 }  // namespace
 
-Reply Machine::decide(const UpsertTenant& command) {
+Reply Tenants::decide(const UpsertTenant& command) {
   if (command.tenant.name.empty()) {
     return fail(ErrorKind::invalid_argument, "a tenant needs a name");
   }

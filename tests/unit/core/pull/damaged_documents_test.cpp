@@ -3,7 +3,7 @@
 #include <functional>
 
 #include "core/pull/delayed.h"
-#include "core/pull/move_task.h"
+#include "core/move/document.h"
 #include "unit/core/pull/pull_rig.h"
 
 namespace hk::core::testing {

@@ -1,5 +1,6 @@
 // What an operator fixes about a flow key, whatever messages bring.
-#include "core/machine.h"
+#include "core/flow/flow_keys.h"
+#include "core/tenant/tenants.h"
 
 namespace hk::core {
 
@@ -7,7 +8,7 @@ namespace {
 constexpr Millis period_max{7LL * 86'400'000};
 }
 
-Result<void> Machine::check_flow_key(TenantId tenant, const std::string& key) const {
+Result<void> FlowKeys::check(TenantId tenant, const std::string& key) const {
   if (!tenants_.contains(tenant)) {
     return fail(ErrorKind::not_found, "no such tenant");
   }
@@ -18,15 +19,15 @@ Result<void> Machine::check_flow_key(TenantId tenant, const std::string& key) co
 }
 
 /// Nothing counted yet, from now on.
-void Machine::restart_window(const FlowKey& flow_key) {
-  Gate& gate = scheduler_.flow_gate(flow_key.tenant, flow_key.key);
+void FlowKeys::restart_window(const FlowKey& flow_key) {
+  Gate& gate = gate_of(flow_key);
   gate.window_start = batch_.now();
   gate.window_count = 0;
 }
 
 /// A rate that is pinned begins with a new window: what messages used before it was another limit.
-Reply Machine::decide(const PinFlowKey& command) {
-  if (auto fits = check_flow_key(command.tenant, command.key); !fits) {
+Reply FlowKeys::decide(const PinFlowKey& command) {
+  if (auto fits = check(command.tenant, command.key); !fits) {
     return std::unexpected(std::move(fits.error()));
   }
   if (command.parallelism == 0U || command.rate == 0U) {
@@ -39,7 +40,7 @@ Reply Machine::decide(const PinFlowKey& command) {
   if (!command.parallelism && !command.rate) {
     return Done{};
   }
-  FlowKey& flow = flow_key_for(command.tenant, command.key);
+  FlowKey& flow = make(command.tenant, command.key);
   if (command.parallelism) {
     flow.parallelism = *command.parallelism;
     flow.pinned_parallelism = true;
@@ -50,12 +51,12 @@ Reply Machine::decide(const PinFlowKey& command) {
     flow.pinned_rate = true;
     restart_window(flow);
   }
-  store_flow_key(flow);
+  store(flow);
   return Done{};
 }
 
 /// The values stay until the next message brings others. What is not there is not pinned.
-Reply Machine::decide(const UnpinFlowKey& command) {
+Reply FlowKeys::decide(const UnpinFlowKey& command) {
   const auto found = flow_keys_.find({command.tenant, command.key});
   if (found == flow_keys_.end()) {
     return Done{};
@@ -63,17 +64,17 @@ Reply Machine::decide(const UnpinFlowKey& command) {
   FlowKey& flow = found->second;
   flow.pinned_parallelism = flow.pinned_parallelism && !command.parallelism;
   flow.pinned_rate = flow.pinned_rate && !command.rate;
-  dirty_flow_keys_.insert(found->first);
+  dirty_.insert(found->first);
   return Done{};
 }
 
-Reply Machine::decide(const ResetFlowRate& command) {
+Reply FlowKeys::decide(const ResetFlowRate& command) {
   const auto found = flow_keys_.find({command.tenant, command.key});
   if (found == flow_keys_.end()) {
     return Done{};
   }
   restart_window(found->second);
-  store_flow_key(found->second);
+  store(found->second);
   return Done{};
 }
 

@@ -1,17 +1,19 @@
 // Dead letters go back to work: what is visible in one queue moves into another, oldest first, a
 // few per batch. Each is moved in the batch that counts it, so that a restart neither repeats nor
 // forgets one; where a task stands is told by what is still there.
-#include "core/pull/move_task.h"
-
 #include <algorithm>
 
 #include "base/assert.h"
 #include "base/sometimes.h"
-#include "core/machine.h"
+#include "core/message/messages.h"
+#include "core/move/document.h"
+#include "core/move/moves.h"
 #include "core/pull/documents.h"
 #include "core/pull/no_queue.h"
-#include "core/pull/size.h"
+#include "core/pull/pulls.h"
+#include "core/pull/room.h"
 #include "core/queue/in_turn.h"
+#include "core/queue/queues.h"
 
 HK_SOMETIMES_DECLARE(message_moved_back)
 HK_SOMETIMES_DECLARE(too_old_to_be_moved)
@@ -36,13 +38,17 @@ constexpr std::size_t looks_per_message = 8;  // what is out is passed over
 
 }  // namespace
 
-Reply Machine::decide(StartMoveTask command) {
-  const Queue* const source = find_pull_queue(command.tenant, command.source);
+Reply Moves::execute(MoveCommand command) {
+  return std::visit([this](auto&& one) { return decide(std::move(one)); }, std::move(command));
+}
+
+Reply Moves::decide(StartMoveTask command) {
+  const Queue* const source = queues_.find_pulled(command.tenant, command.source);
   if (source == nullptr) {
     return no_queue(command.source);
   }
   if (!command.destination.empty()) {
-    const Queue* const target = find_pull_queue(command.tenant, command.destination);
+    const Queue* const target = queues_.find_pulled(command.tenant, command.destination);
     if (target == nullptr) {
       return no_queue(command.destination);
     }
@@ -55,20 +61,19 @@ Reply Machine::decide(StartMoveTask command) {
     }
   }
   const QueueKey key{command.tenant, command.source};
-  if (move_runs_.contains(key)) {
+  if (runs_.contains(key)) {
     return fail(ErrorKind::conflict,
                 "a task that moves messages of queue " + command.source + " is running already");
   }
-  std::deque<MoveTask>& tasks = move_tasks_[key];
+  std::deque<MoveTask>& tasks = tasks_[key];
   MoveTask task{.tenant = command.tenant,
                 .source = std::move(command.source),
                 .number = tasks.empty() ? 1 : tasks.back().number + 1,
                 .destination = std::move(command.destination),
                 .rate = command.rate,
                 .started_at = batch_.now(),
-                .up_to = last_seq_};
-  const Reply counted = decide(CountQueue{task.tenant, task.source});
-  task.to_move = std::get<QueueCounted>(*counted).visible;
+                .up_to = context_.progress.last_message()};
+  task.to_move = pulls_.count(*source).visible;
   batch_.put_document(to_document(task));
   tasks.push_back(std::move(task));
   while (tasks.size() > limits_.move_tasks_kept) {
@@ -77,57 +82,47 @@ Reply Machine::decide(StartMoveTask command) {
     batch_.delete_document(oldest.tenant, oldest.kind, oldest.name);
     tasks.pop_front();
   }
-  move_runs_[key] = {.credit = one_message, .credited_at = batch_.now()};
+  runs_[key] = {.credit = one_message, .credited_at = batch_.now()};
   return MoveTaskStarted{tasks.back().number};
 }
 
-Reply Machine::decide(const CancelMoveTask& command) {
+Reply Moves::decide(const CancelMoveTask& command) {
   const QueueKey key{command.tenant, command.source};
-  const auto tasks = move_tasks_.find(key);
-  if (!move_runs_.contains(key) || tasks->second.back().number != command.number) {
+  const auto tasks = tasks_.find(key);
+  if (!runs_.contains(key) || tasks->second.back().number != command.number) {
     return fail(ErrorKind::not_found, "no such task is running");
   }
   HK_SOMETIMES(move_task_canceled);
   MoveTask& task = tasks->second.back();
-  end_move(task, MoveTask::Status::canceled, "");
+  end(task, MoveTask::Status::canceled, "");
   return MoveTaskCanceled{task.moved};
 }
 
-Reply Machine::decide(const ListMoveTasks& command) {
-  if (find_pull_queue(command.tenant, command.source) == nullptr) {
+Reply Moves::decide(const ListMoveTasks& command) {
+  if (queues_.find_pulled(command.tenant, command.source) == nullptr) {
     return no_queue(command.source);
   }
   MoveTasksListed listed;
-  if (const auto found = move_tasks_.find({command.tenant, command.source});
-      found != move_tasks_.end()) {
+  if (const auto found = tasks_.find({command.tenant, command.source}); found != tasks_.end()) {
     listed.tasks.assign(found->second.rbegin(), found->second.rend());
   }
   return listed;
 }
 
-void Machine::run_moves() {
-  if (move_runs_.empty() || !starting_) {
+void Moves::advance() {
+  if (runs_.empty() || !context_.starting) {
     return;
   }
-  MoveRoom room = room_for_moves();
-  in_turn(move_runs_, moved_last_, limits_.moves_per_batch,
-          [&](const QueueKey& key, MoveRun& run, std::size_t& budget) {
-            move_some(move_tasks_.at(key).back(), run, budget, room);
+  MoveRoom room(limits_);
+  in_turn(runs_, moved_last_, limits_.moves_per_batch,
+          [&](const QueueKey& key, Run& run, std::size_t& budget) {
+            move_some(tasks_.at(key).back(), run, budget, room);
             return false;  // its end has taken it away
           });
 }
 
-void Machine::MoveRoom::hand_out(const Message& message) {
-  handed_bytes -= std::min(handed_bytes, pulled_bytes(message));
-}
-
-void Machine::MoveRoom::take(const Message& message) {
-  messages -= std::min<std::size_t>(messages, 1);
-  bytes -= std::min(bytes, pulled_bytes(message));
-}
-
-void Machine::move_some(MoveTask& task, MoveRun& run, std::size_t& budget, MoveRoom& room) {
-  if (sweeps_.contains({task.tenant, task.source})) {
+void Moves::move_some(MoveTask& task, Run& run, std::size_t& budget, MoveRoom& room) {
+  if (queues_.is_swept({task.tenant, task.source})) {
     HK_SOMETIMES(move_task_waits_for_a_purge);
     return;  // until then nothing goes out, also of what came after the purge
   }
@@ -156,8 +151,8 @@ void Machine::move_some(MoveTask& task, MoveRun& run, std::size_t& budget, MoveR
     if (live == nullptr) {
       break;
     }
-    if (stops_its_group(*live)) {
-      become_visible(*live);  // the queue's settings have changed since it was last out
+    if (pulls_.stops_its_group(*live)) {
+      pulls_.become_visible(*live);  // the queue's settings have changed since it was last out
       continue;
     }
     if (!move_back(*live, task, room)) {
@@ -182,21 +177,19 @@ void Machine::move_some(MoveTask& task, MoveRun& run, std::size_t& budget, MoveR
   // At the end of a round in which nothing came free and nothing can be read, nothing is left.
   if (!run.again && !scheduler_.wants_refill(pull)) {
     HK_SOMETIMES(move_task_completed);
-    end_move(task, MoveTask::Status::completed, "");
+    end(task, MoveTask::Status::completed, "");
     return;
   }
   run.after = Seq{};
   run.again = false;
 }
 
-/// What waited behind this one, or this one itself, may be free although a task has passed it over.
-/// What came after the task's start frees nothing that it owes.
-void Machine::look_again(const LaneKey& lane, Seq freed) {
-  if (move_runs_.empty()) {
+void Moves::look_again(const LaneKey& lane, Seq freed) {
+  if (runs_.empty()) {
     return;
   }
-  const auto found = move_runs_.find({lane.tenant, lane.queue});
-  if (found != move_runs_.end() && freed <= move_tasks_.at(found->first).back().up_to) {
+  const auto found = runs_.find({lane.tenant, lane.queue});
+  if (found != runs_.end() && freed <= tasks_.at(found->first).back().up_to) {
     HK_SOMETIMES(move_task_looks_again);
     found->second.again = true;
   }
@@ -204,24 +197,24 @@ void Machine::look_again(const LaneKey& lane, Seq freed) {
 
 /// As a new message; one that is too old ends instead. False: there is nowhere to move it to, and
 /// the task is over. REQUIRES: leased.
-bool Machine::move_back(Live& live, MoveTask& task, MoveRoom& room) {
+bool Moves::move_back(Live& live, MoveTask& task, MoveRoom& room) {
   const auto message = batch_.message(live.seq);
   HK_ASSERT(message != nullptr && message->pull);
   room.take(*message);
-  const Queue* const source = find_pull_queue(task.tenant, task.source);
+  const Queue* const source = queues_.find_pulled(task.tenant, task.source);
   HK_ASSERT(source != nullptr);
-  if (kept_until(*source, *message) <= batch_.now()) {
+  if (Pulls::kept_until(*source, *message) <= batch_.now()) {
     HK_SOMETIMES(too_old_to_be_moved);
-    finish_pulled(live, Status::canceled);
+    pulls_.finish(live, Status::canceled);
     return true;
   }
   const std::string& name = task.destination.empty() ? message->pull->moved_from : task.destination;
-  const Queue* const target = find_pull_queue(task.tenant, name);
+  const Queue* const target = queues_.find_pulled(task.tenant, name);
   if (target == nullptr) {
     HK_SOMETIMES(move_task_failed);
-    become_visible(live);
-    end_move(task, MoveTask::Status::failed,
-             name.empty() ? MoveTask::came_from_nowhere : MoveTask::destination_gone);
+    pulls_.become_visible(live);
+    end(task, MoveTask::Status::failed,
+        name.empty() ? MoveTask::came_from_nowhere : MoveTask::destination_gone);
     return false;
   }
   auto moved = std::make_shared<Message>(*message);
@@ -236,36 +229,35 @@ bool Machine::move_back(Live& live, MoveTask& task, MoveRoom& room) {
   moved->not_before = Moment{};
   moved->dedup_id.clear();  // the window of the first one must not swallow it
   HK_SOMETIMES(message_moved_back);
-  finish_pulled(live, Status::canceled);
-  accept(std::move(moved));
+  pulls_.finish(live, Status::canceled);
+  messages_.accept(std::move(moved));
   ++task.moved;
   return true;
 }
 
-void Machine::end_move(MoveTask& task, MoveTask::Status status, const char* reason) {
+void Moves::end(MoveTask& task, MoveTask::Status status, const char* reason) {
   task.status = status;
   task.reason = reason;
   task.ended_at = batch_.now();
   batch_.put_document(to_document(task));
-  move_runs_.erase({task.tenant, task.source});
+  runs_.erase({task.tenant, task.source});
 }
 
-/// The queue is deleted. Tasks into it fail when they next move something.
-void Machine::end_moves_of(const Queue& queue) {
-  const auto found = move_tasks_.find({queue.tenant, queue.name});
-  if (found == move_tasks_.end()) {
+void Moves::queue_gone(const Queue& queue) {
+  const auto found = tasks_.find({queue.tenant, queue.name});
+  if (found == tasks_.end()) {
     return;
   }
   for (const MoveTask& task : found->second) {
     const Document document = to_document(task);
     batch_.delete_document(document.tenant, document.kind, document.name);
   }
-  move_runs_.erase(found->first);
-  move_tasks_.erase(found);
+  runs_.erase(found->first);
+  tasks_.erase(found);
 }
 
-void Machine::recover_moves(TenantId tenant) {
-  for_each_document(batch_.reader(), tenant, move_task_kind, [&](const Document& document) {
+void Moves::recover(Reader& reader, TenantId tenant) {
+  for_each_document(reader, tenant, move_task_kind, [&](const Document& document) {
     auto task = to_move_task(document);
     if (!task) {
       throw CorruptRecord("move task " + document.name);
@@ -273,34 +265,34 @@ void Machine::recover_moves(TenantId tenant) {
     const QueueKey key{tenant, task->source};
     if (task->status == MoveTask::Status::running) {
       HK_SOMETIMES(move_task_goes_on_after_restart);
-      move_runs_[key] = {.credited_at = batch_.now()};
+      runs_[key] = {.credited_at = batch_.now()};
     }
-    move_tasks_[key].push_back(std::move(*task));
+    tasks_[key].push_back(std::move(*task));
   });
 }
 
 /// A queue that hands nothing out.
-bool Machine::is_paused(const QueueKey& key) const {
-  const auto found = queues_.find(key);
-  return found != queues_.end() && found->second.paused;
+bool Moves::is_paused(const QueueKey& key) const {
+  const Queue* const queue = queues_.find(key.first, key.second);
+  return queue != nullptr && queue->paused;
 }
 
-std::optional<Moment> Machine::next_move() const {
-  std::optional<Moment> next;
-  if (!starting_) {
+Moment Moves::wake_at() const {
+  Moment next = never;
+  if (!context_.starting) {
     return next;
   }
-  for (const auto& [key, run] : move_runs_) {
+  for (const auto& [key, run] : runs_) {
     if (is_paused(key)) {
       continue;  // the command that resumes it wakes us
     }
-    const std::uint64_t rate = move_tasks_.at(key).back().rate;
-    Moment at = meta_.time;
+    const std::uint64_t rate = tasks_.at(key).back().rate;
+    Moment at = context_.progress.time();
     if (rate != 0 && run.credit < one_message) {
       const std::uint64_t wait = (one_message - run.credit + rate - 1) / rate;
       at = run.credited_at + Millis{static_cast<std::int64_t>(wait)};
     }
-    next = std::min(next.value_or(at), at);
+    next = std::min(next, at);
   }
   return next;
 }

@@ -1,8 +1,13 @@
-#include "core/machine.h"
+#include "core/document/documents.h"
+#include "core/tenant/tenants.h"
 
 namespace hk::core {
 
-Reply Machine::decide(PutDocumentCommand command) {
+Reply Documents::execute(DocumentCommand command) {
+  return std::visit([this](auto&& one) { return decide(std::move(one)); }, std::move(command));
+}
+
+Reply Documents::decide(PutDocumentCommand command) {
   Document& document = command.document;
   if (!tenants_.contains(document.tenant)) {
     return fail(ErrorKind::not_found, "no such tenant");
@@ -19,7 +24,7 @@ Reply Machine::decide(PutDocumentCommand command) {
   return Done{};
 }
 
-Reply Machine::decide(const DeleteDocumentCommand& command) {
+Reply Documents::decide(const DeleteDocumentCommand& command) {
   if (batch_.document(command.tenant, command.kind, command.name)) {
     batch_.delete_document(command.tenant, command.kind, command.name);
   }

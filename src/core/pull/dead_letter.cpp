@@ -1,14 +1,15 @@
 // From one queue into another, in one batch: it is never in both and never in neither.
 #include "base/assert.h"
 #include "base/sometimes.h"
-#include "core/machine.h"
+#include "core/message/messages.h"
+#include "core/pull/pulls.h"
 
 HK_SOMETIMES_DECLARE(moved_to_dead_letter_queue)
 
 namespace hk::core {
 
 /// Its receivers know it by the id that it had first. REQUIRES: leased.
-void Machine::move_to(const Queue& target, Live& live, const Queue& source) {
+void Pulls::move_to(const Queue& target, Live& live, const Queue& source) {
   HK_SOMETIMES(moved_to_dead_letter_queue);
   const auto message = batch_.message(live.seq);
   HK_ASSERT(message != nullptr && message->pull);
@@ -29,8 +30,8 @@ void Machine::move_to(const Queue& target, Live& live, const Queue& source) {
   moved->queue = target.name;
   moved->not_before = Moment{};
   moved->dedup_id.clear();  // two dead letters with one id both arrive
-  finish_pulled(live, Status::failed);
-  accept(std::move(moved));
+  finish(live, Status::failed);
+  messages_.accept(std::move(moved));
 }
 
 }  // namespace hk::core

@@ -1,6 +1,7 @@
 #include <algorithm>
 
-#include "core/machine.h"
+#include "core/tenant/tenants.h"
+#include "core/topic/topics.h"
 
 namespace hk::core {
 
@@ -52,7 +53,18 @@ void upsert(std::vector<Endpoint>& endpoints, Endpoint given) {
 
 }  // namespace
 
-Reply Machine::decide(UpsertEndpoints command) {
+void Topics::recover(Reader& reader) {
+  for (UrlGroup& group : reader.url_groups()) {
+    const std::pair key{group.tenant, group.name};
+    url_groups_[key] = std::move(group);
+  }
+}
+
+Reply Topics::execute(TopicCommand command) {
+  return std::visit([this](auto&& one) { return decide(std::move(one)); }, std::move(command));
+}
+
+Reply Topics::decide(UpsertEndpoints command) {
   if (!tenants_.contains(command.tenant)) {
     return fail(ErrorKind::not_found, "no such tenant");
   }
@@ -79,7 +91,7 @@ Reply Machine::decide(UpsertEndpoints command) {
 }
 
 /// Endpoints that are not there are no error: a client that lost our answer can ask again.
-Reply Machine::decide(const RemoveEndpoints& command) {
+Reply Topics::decide(const RemoveEndpoints& command) {
   if (auto right = check_count(command.endpoints, limits_.group_endpoints_max); !right) {
     return std::unexpected(right.error());
   }
@@ -105,7 +117,7 @@ Reply Machine::decide(const RemoveEndpoints& command) {
   return Done{};
 }
 
-Reply Machine::decide(SetGroupOptions command) {
+Reply Topics::decide(SetGroupOptions command) {
   const auto known = url_groups_.find({command.tenant, command.group});
   if (known == url_groups_.end()) {
     return std::unexpected(no_group(command.group));
@@ -117,7 +129,7 @@ Reply Machine::decide(SetGroupOptions command) {
 }
 
 /// Messages that it has made are still delivered. Deleting what is not there is success.
-Reply Machine::decide(const DeleteUrlGroupCommand& command) {
+Reply Topics::decide(const DeleteUrlGroupCommand& command) {
   if (url_groups_.erase({command.tenant, command.group}) > 0) {
     batch_.put(DeleteUrlGroup{command.tenant, command.group});
   }

@@ -4,9 +4,11 @@
 
 #include "base/assert.h"
 #include "base/sometimes.h"
-#include "core/machine.h"
 #include "core/message/callback.h"
 #include "core/schedule/cron.h"
+#include "core/schedule/schedules.h"
+#include "core/tenant/tenants.h"
+#include "core/topic/topics.h"
 
 HK_SOMETIMES_DECLARE(schedule_replaced)
 HK_SOMETIMES_DECLARE(schedule_resumed_after_its_run)
@@ -34,8 +36,20 @@ std::string random_id(Rng& rng) {
 
 }  // namespace
 
+void Schedules::recover(Reader& reader) {
+  for (const ScheduleDue& first : reader.next_schedules(1)) {
+    next_at_ = first.at;
+  }
+}
+
+Reply Schedules::execute(ScheduleCommand command) {
+  return std::visit([this](auto&& one) { return decide(std::move(one)); }, std::move(command));
+}
+
+Moment Schedules::wake_at() const { return due_.empty() ? next_at_ : context_.progress.time(); }
+
 /// invalid_argument: the text is not understood, or its zone is not there.
-Result<Moment> Machine::next_run(const std::string& cron) {
+Result<Moment> Schedules::next_run(const std::string& cron) {
   const Result<ParsedCron> parsed = parse_cron(cron);
   if (!parsed) {
     return std::unexpected(parsed.error());
@@ -49,13 +63,13 @@ Result<Moment> Machine::next_run(const std::string& cron) {
   return next_after(parsed->cron, batch_.now(), *zone).value_or(never);
 }
 
-void Machine::put_schedule_state(TenantId tenant, const std::string& id, ScheduleState state,
-                                 Moment previous_next_at) {
-  next_schedule_at_ = std::min(next_schedule_at_, state.next_at);
+void Schedules::put_state(TenantId tenant, const std::string& id, ScheduleState state,
+                          Moment previous_next_at) {
+  next_at_ = std::min(next_at_, state.next_at);
   batch_.put_schedule_state(tenant, id, std::move(state), previous_next_at);
 }
 
-Reply Machine::decide(UpsertSchedule command) {
+Reply Schedules::decide(UpsertSchedule command) {
   Schedule& schedule = command.schedule;
   Message& prototype = schedule.prototype;
   if (!tenants_.contains(schedule.tenant)) {
@@ -75,12 +89,12 @@ Reply Machine::decide(UpsertSchedule command) {
     return std::unexpected(understood.error());
   }
   if (prototype.url.empty() && !prototype.topic.empty() &&
-      !url_groups_.contains({schedule.tenant, prototype.topic})) {
+      !topics_.contains(schedule.tenant, prototype.topic)) {
     return fail(ErrorKind::not_found, "topic " + prototype.topic + " not found");
   }
 
   if (schedule.id.empty()) {
-    schedule.id = random_id(rng_);
+    schedule.id = random_id(context_.rng);
   }
   schedule.created_at = batch_.now();
   ScheduleState state{.next_at = *next_at};
@@ -98,14 +112,14 @@ Reply Machine::decide(UpsertSchedule command) {
   prototype.schedule = schedule.id;
   prototype.dedup_id.clear();
   prototype.not_before = Moment{};
-  put_schedule_state(schedule.tenant, schedule.id, std::move(state), previous_next_at);
+  put_state(schedule.tenant, schedule.id, std::move(state), previous_next_at);
   std::string id = schedule.id;
   batch_.put_schedule(std::move(schedule));
   return ScheduleStored{std::move(id)};
 }
 
 /// Messages that it has made are still delivered.
-Reply Machine::decide(const DeleteScheduleCommand& command) {
+Reply Schedules::decide(const DeleteScheduleCommand& command) {
   const auto known = batch_.schedule_state(command.tenant, command.id);
   if (!known) {
     return std::unexpected(no_schedule(command.id));
@@ -114,7 +128,7 @@ Reply Machine::decide(const DeleteScheduleCommand& command) {
   return Done{};
 }
 
-Reply Machine::decide(const SetSchedulePaused& command) {
+Reply Schedules::decide(const SetSchedulePaused& command) {
   auto state = batch_.schedule_state(command.tenant, command.id);
   if (!state) {
     return std::unexpected(no_schedule(command.id));
@@ -135,7 +149,7 @@ Reply Machine::decide(const SetSchedulePaused& command) {
     state->next_at = *next_at;
   }
   state->paused = command.paused;
-  put_schedule_state(command.tenant, command.id, std::move(*state), previous_next_at);
+  put_state(command.tenant, command.id, std::move(*state), previous_next_at);
   return Done{};
 }
 

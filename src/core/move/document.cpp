@@ -2,7 +2,7 @@
 #include <charconv>
 #include <map>
 
-#include "core/pull/move_task.h"
+#include "core/move/document.h"
 
 namespace hk::core {
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "base/sometimes.h"
-#include "core/machine.h"
+#include "core/flow/flow_keys.h"
 
 HK_SOMETIMES_DECLARE(flow_key_forgotten)
 
@@ -13,14 +13,12 @@ constexpr Millis kept_idle{3'600'000};
 constexpr std::size_t checks_per_batch = 256;
 }  // namespace
 
-void Machine::check_flow_key_later(const std::pair<TenantId, std::string>& key) {
-  flow_checks_.insert({batch_.now() + kept_idle, key});
-}
+void FlowKeys::check_later(const Key& key) { checks_.insert({batch_.now() + kept_idle, key}); }
 
 /// Not while anything refers to it: what waits or runs, a pin, a pause, a window that still counts.
 /// A queue may hold messages of the key that are only in the index: then nobody knows.
-Moment Machine::forget_at(const FlowKey& flow_key) {
-  const Gate& gate = scheduler_.flow_gate(flow_key.tenant, flow_key.key);
+Moment FlowKeys::forget_at(const FlowKey& flow_key) {
+  const Gate& gate = gate_of(flow_key);
   const TenantLanes* lanes = scheduler_.find_tenant(flow_key.tenant);
   if (gate.users > 0 || flow_key.paused || flow_key.pinned_parallelism || flow_key.pinned_rate ||
       (lanes != nullptr && lanes->deep_queues > 0)) {
@@ -29,22 +27,21 @@ Moment Machine::forget_at(const FlowKey& flow_key) {
   return std::max(gate.last_use + kept_idle, gate.window_start + gate.period);
 }
 
-void Machine::forget_idle_flow_keys() {
+void FlowKeys::advance() {
   const Moment now = batch_.now();
   for (std::size_t checked = 0;
-       checked < checks_per_batch && !flow_checks_.empty() && flow_checks_.begin()->first <= now;
-       ++checked) {
-    const auto key = flow_checks_.begin()->second;
-    flow_checks_.erase(flow_checks_.begin());
+       checked < checks_per_batch && !checks_.empty() && checks_.begin()->first <= now; ++checked) {
+    const auto key = checks_.begin()->second;
+    checks_.erase(checks_.begin());
     const FlowKey& flow = flow_keys_.at(key);
     if (const Moment at = forget_at(flow); at > now) {
-      flow_checks_.insert({at, key});
+      checks_.insert({at, key});
       continue;
     }
     HK_SOMETIMES(flow_key_forgotten);
     scheduler_.forget_gate(scheduler_.flow_gate(key.first, key.second));
     flow_keys_.erase(key);
-    dirty_flow_keys_.insert(key);
+    dirty_.insert(key);
   }
 }
 

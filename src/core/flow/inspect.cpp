@@ -2,7 +2,8 @@
 #include <iterator>
 #include <string>
 
-#include "core/machine.h"
+#include "core/flow/flow_keys.h"
+#include "core/lane/lanes.h"
 
 namespace hk::core {
 
@@ -20,9 +21,9 @@ constexpr LanePlace last_place_at(Moment due) { return {due, Seq{UINT64_MAX}}; }
 
 /// Whoever waits for the key stands parked at its gate: nothing else is looked at. Of a queue only
 /// the first message does; those behind it wait for their turn.
-FlowKeyView Machine::view_of(const FlowKey& flow_key, std::size_t& budget) {
+FlowKeyView FlowKeys::view_of(const FlowKey& flow_key, std::size_t& budget) {
   FlowKeyView view{.flow = flow_key};
-  const Gate& gate = scheduler_.flow_gate(flow_key.tenant, flow_key.key);
+  const Gate& gate = gate_of(flow_key);
   const Moment now = batch_.now();
   view.running = gate.in_use;
   view.flow.window_start = gate.window_start;
@@ -41,7 +42,7 @@ FlowKeyView Machine::view_of(const FlowKey& flow_key, std::size_t& budget) {
           break;
         }
         --budget;
-        if (find_live(entry.place.seq) == nullptr) {  // else it runs
+        if (lanes_.find(entry.place.seq) == nullptr) {  // else it runs
           ++view.waiting;
         }
       }
@@ -50,7 +51,7 @@ FlowKeyView Machine::view_of(const FlowKey& flow_key, std::size_t& budget) {
   return view;
 }
 
-Reply Machine::decide(const InspectFlowKeys& command) {
+Reply FlowKeys::decide(const InspectFlowKeys& command) {
   std::size_t budget = counted_in_index_max;
   FlowKeysInspected answer;
   if (command.key) {

@@ -1,0 +1,33 @@
+#include "core/pull/pulls.h"
+
+#include <algorithm>
+
+namespace hk::core {
+
+void Pulls::recover(Reader& reader, TenantId tenant) {
+  delays_.recover(reader, tenant);
+  recover_retimes(reader, tenant);
+}
+
+Reply Pulls::execute(PullCommand command) {
+  return std::visit([this](auto&& one) { return decide(std::move(one)); }, std::move(command));
+}
+
+Moment Pulls::wake_at() const {
+  if (scheduler_.has_fed() || !retimes_.empty() || (!context_.starting && !waits_.empty())) {
+    return context_.progress.time();
+  }
+  return waits_.empty() ? never : std::get<Moment>(*waits_.begin());
+}
+
+void Pulls::settings_changed(const Queue& queue, const PullSettings& before) {
+  go_on_if_allowed(queue);
+  retime_if_needed(queue, before);
+}
+
+void Pulls::emptied(const QueueKey& queue) {
+  attempts_.forget(queue);
+  delays_.forget(queue);
+}
+
+}  // namespace hk::core

@@ -1,0 +1,25 @@
+/// Commands about tenants, and their replies.
+#pragma once
+
+#include <variant>
+
+#include "core/record.h"
+
+namespace hk::core {
+
+/// Creates (id 0: the core chooses one) or replaces a tenant.
+struct UpsertTenant {
+  Tenant tenant{};
+};
+
+using TenantCommand = std::variant<UpsertTenant>;
+
+// ---- replies ----
+
+struct TenantStored {
+  TenantId id{};
+};
+
+using TenantReply = std::variant<TenantStored>;
+
+}  // namespace hk::core

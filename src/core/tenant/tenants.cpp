@@ -1,0 +1,56 @@
+#include "core/tenant/tenants.h"
+
+#include "base/assert.h"
+
+namespace hk::core {
+
+void Tenants::recover(Reader& reader) {
+  for (const Tenant& tenant : reader.tenants()) {
+    tenants_[tenant.id] = tenant;
+    // The stored time lags by meta_every: what happened after it is in the log, and a clock that
+    // was set back must not put later events before it.
+    for (const AppendEvents& last :
+         reader.events(tenant.id, Moment{}, never, std::nullopt, true, 1)) {
+      context_.progress.not_before(last.time);
+    }
+  }
+  for (const auto& [tenant, counts] : reader.counters()) {
+    HK_ASSERT(counts.conserved());
+    counters_[tenant] = counts;
+  }
+  next_event_purge_ = context_.progress.time();
+}
+
+Reply Tenants::execute(TenantCommand command) {
+  return std::visit([this](auto&& one) { return decide(std::move(one)); }, std::move(command));
+}
+
+void Tenants::advance() {
+  const Moment now = batch_.now();
+  if (now < next_event_purge_) {
+    return;
+  }
+  next_event_purge_ = now + limits_.event_purge_every;
+  const Moment before = now - limits_.retention_finished;
+  for (const auto& [id, tenant] : tenants_) {
+    if (before > tenant.created_at) {
+      batch_.put(PurgeEvents{id, before});
+    }
+  }
+}
+
+void Tenants::flush() {
+  for (const TenantId tenant : dirty_counters_) {
+    const Counters& counts = counters_.at(tenant);
+    HK_ASSERT(counts.conserved());
+    batch_.put(PutCounters{tenant, counts});
+  }
+  dirty_counters_.clear();
+}
+
+Counters& Tenants::counters(TenantId tenant) {
+  dirty_counters_.insert(tenant);
+  return counters_[tenant];
+}
+
+}  // namespace hk::core
