@@ -12,8 +12,7 @@ namespace hk::api {
 namespace {
 
 bool is_new_work(const core::Command& command) {
-  return std::holds_alternative<core::Publish>(command) ||
-         std::holds_alternative<core::PublishBatch>(command);
+  return command.is<core::Publish>() || command.is<core::PublishBatch>();
 }
 
 std::unexpected<Error> too_much(std::string_view what) {

@@ -12,7 +12,7 @@ namespace hk::api {
 template <class Answered>
 const Answered& answer_of(const core::Reply& reply) {
   HK_ASSERT(reply.has_value());
-  const auto* const answered = std::get_if<Answered>(&*reply);
+  const auto* const answered = reply->get_if<Answered>();
   HK_ASSERT(answered != nullptr);
   return *answered;
 }

@@ -124,7 +124,7 @@ Result<void> store_tenant(engine::Submitter& submitter, core::Tenant& tenant) {
   if (!reply) {
     return std::unexpected(reply.error());
   }
-  tenant.id = std::get<core::TenantStored>(*reply).id;
+  tenant.id = reply->get<core::TenantStored>().id;
   return {};
 }
 

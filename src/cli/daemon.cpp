@@ -45,7 +45,7 @@ class Daemon::PushReports final : public engine::Submitter {
   explicit PushReports(Daemon& daemon) : daemon_(daemon) {}
   void submit(std::vector<engine::Submission>& batch) override {
     for (const engine::Submission& one : std::exchange(batch, {})) {
-      daemon_.pusher_->attempt_ended(std::get<core::CompleteAttempt>(one.command));
+      daemon_.pusher_->attempt_ended(one.command.get<core::CompleteAttempt>());
     }
   }
   std::shared_ptr<core::Reader> durable_view() override { return daemon_.engine_->durable_view(); }
@@ -61,9 +61,9 @@ class Daemon::QueueWatch final : public engine::Submitter {
   explicit QueueWatch(Daemon& daemon) : daemon_(daemon) {}
   void submit(std::vector<engine::Submission>& batch) override {
     for (engine::Submission& one : batch) {
-      if (const auto* made = std::get_if<core::CreatePullQueue>(&one.command)) {
+      if (const auto* made = one.command.get_if<core::CreatePullQueue>()) {
         watch(one, made->tenant, made->name);
-      } else if (const auto* changed = std::get_if<core::SetPullSettings>(&one.command)) {
+      } else if (const auto* changed = one.command.get_if<core::SetPullSettings>()) {
         watch(one, changed->tenant, changed->name);
       }
     }

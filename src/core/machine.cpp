@@ -1,6 +1,8 @@
 #include "core/machine.h"
 
 #include <algorithm>
+#include <utility>
+#include <variant>
 
 #include "base/assert.h"
 
@@ -47,42 +49,9 @@ void Machine::begin(Moment now, Reader& reader) {
   lanes_.refill();
 }
 
-namespace {
-
-/// Which variant of commands a command is in.
-template <class One, class... Alternatives>
-constexpr bool is_in(const std::variant<Alternatives...>*) {
-  return (std::is_same_v<One, Alternatives> || ...);
-}
-template <class One, class Commands>
-concept OneOf = is_in<One>(static_cast<const Commands*>(nullptr));
-
-}  // namespace
-
 Reply Machine::execute(Command command) {
-  return std::visit(
-      [this]<class One>(One&& one) -> Reply {
-        if constexpr (OneOf<One, MessageCommand>) {
-          return messages_.execute(std::move(one));
-        } else if constexpr (OneOf<One, QueueCommand>) {
-          return queues_.execute(std::move(one));
-        } else if constexpr (OneOf<One, PullCommand>) {
-          return pulls_.execute(std::move(one));
-        } else if constexpr (OneOf<One, MoveCommand>) {
-          return moves_.execute(std::move(one));
-        } else if constexpr (OneOf<One, TopicCommand>) {
-          return topics_.execute(std::move(one));
-        } else if constexpr (OneOf<One, ScheduleCommand>) {
-          return schedules_.execute(std::move(one));
-        } else if constexpr (OneOf<One, FlowCommand>) {
-          return flow_keys_.execute(std::move(one));
-        } else if constexpr (OneOf<One, DocumentCommand>) {
-          return documents_.execute(std::move(one));
-        } else {
-          return tenants_.execute(std::move(one));
-        }
-      },
-      std::move(command));
+  return std::visit([this](auto&& part) { return component(part).execute(std::move(part)); },
+                    std::move(command).parts());
 }
 
 void Machine::advance() {

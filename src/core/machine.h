@@ -71,6 +71,16 @@ class Machine {
   [[nodiscard]] bool leased(Seq seq) const { return lanes_.leased(seq); }
 
  private:
+  Messages& component(const MessageCommand& /*command*/) { return messages_; }
+  Queues& component(const QueueCommand& /*command*/) { return queues_; }
+  Pulls& component(const PullCommand& /*command*/) { return pulls_; }
+  Moves& component(const MoveCommand& /*command*/) { return moves_; }
+  Topics& component(const TopicCommand& /*command*/) { return topics_; }
+  Schedules& component(const ScheduleCommand& /*command*/) { return schedules_; }
+  FlowKeys& component(const FlowCommand& /*command*/) { return flow_keys_; }
+  Documents& component(const DocumentCommand& /*command*/) { return documents_; }
+  Tenants& component(const TenantCommand& /*command*/) { return tenants_; }
+
   Context context_;
   Scheduler scheduler_;
   Tenants tenants_;

@@ -4,9 +4,9 @@
 #include <iterator>
 #include <type_traits>
 #include <utility>
-#include <variant>
 
 #include "core/limits.h"
+#include "core/visit.h"
 #include "engine/weight.h"
 
 namespace hk::engine {
@@ -20,7 +20,7 @@ constexpr core::TenantId nobody{0};
 }  // namespace
 
 core::TenantId tenant_of(const core::Command& command) {
-  return std::visit(
+  return core::visit(
       [](const auto& one) {
         using One = std::decay_t<decltype(one)>;
         if constexpr (std::is_same_v<One, core::Publish>) {

@@ -1,8 +1,8 @@
 #include "engine/weight.h"
 
-#include <variant>
 #include <vector>
 
+#include "core/visit.h"
 #include "engine/message_cache.h"
 
 namespace hk::engine {
@@ -60,17 +60,17 @@ std::size_t text_of(const Short& /*command*/) {
 }
 
 std::size_t other_bytes_of(const core::Command& command) {
-  return std::visit([](const auto& one) { return text_of(one); }, command);
+  return core::visit([](const auto& one) { return text_of(one); }, command);
 }
 
 }  // namespace
 
 std::size_t weight_of(const core::Command& command) {
-  if (const auto* publish = std::get_if<core::Publish>(&command)) {
+  if (const auto* publish = command.get_if<core::Publish>()) {
     return bytes_of(*publish->message);
   }
   std::size_t bytes = other_bytes_of(command);
-  if (const auto* batch = std::get_if<core::PublishBatch>(&command)) {
+  if (const auto* batch = command.get_if<core::PublishBatch>()) {
     for (const core::Publish& item : batch->items) {
       bytes += bytes_of(*item.message);
     }
@@ -79,11 +79,11 @@ std::size_t weight_of(const core::Command& command) {
 }
 
 std::size_t written_for(const core::Command& command) {
-  if (const auto* publish = std::get_if<core::Publish>(&command)) {
+  if (const auto* publish = command.get_if<core::Publish>()) {
     return bytes_of(*publish);
   }
   std::size_t bytes = record_bytes + other_bytes_of(command);
-  if (const auto* batch = std::get_if<core::PublishBatch>(&command)) {
+  if (const auto* batch = command.get_if<core::PublishBatch>()) {
     for (const core::Publish& item : batch->items) {
       bytes += bytes_of(item);
     }

@@ -72,24 +72,22 @@ std::variant<core::Published, core::FannedOut> publish(const core::Publish& comm
 
 /// As the core would, for the commands that carry what came from outside; the rest finds nothing.
 core::Reply answer(core::Command& command) {
-  if (const auto* one = std::get_if<core::Publish>(&command)) {
+  if (const auto* one = command.get_if<core::Publish>()) {
     return std::visit([](auto&& reply) { return core::Reply(std::move(reply)); }, publish(*one));
   }
-  if (const auto* batch = std::get_if<core::PublishBatch>(&command)) {
+  if (const auto* batch = command.get_if<core::PublishBatch>()) {
     core::BatchPublished all;
     for (const core::Publish& item : batch->items) {
       all.items.emplace_back(publish(item));
     }
     return all;
   }
-  if (const auto* upsert = std::get_if<core::UpsertSchedule>(&command)) {
+  if (const auto* upsert = command.get_if<core::UpsertSchedule>()) {
     check_schedule(upsert->schedule);
     return core::ScheduleStored{upsert->schedule.id.empty() ? "scd_new" : upsert->schedule.id};
   }
-  if (std::holds_alternative<core::UpsertEndpoints>(command) ||
-      std::holds_alternative<core::RemoveEndpoints>(command) ||
-      std::holds_alternative<core::SetGroupOptions>(command) ||
-      std::holds_alternative<core::UpsertQueue>(command)) {
+  if (command.is<core::UpsertEndpoints>() || command.is<core::RemoveEndpoints>() ||
+      command.is<core::SetGroupOptions>() || command.is<core::UpsertQueue>()) {
     return core::Done{};
   }
   return fail(ErrorKind::not_found, "there is nothing of that name");

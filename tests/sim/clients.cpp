@@ -372,11 +372,11 @@ void Simulation::answered(const Op& op, const core::Reply& reply, store::BatchSe
       learn(one.published, tenant, true);
     }
   };
-  if (const auto* published = std::get_if<core::Published>(&*reply)) {
+  if (const auto* published = reply->get_if<core::Published>()) {
     learn(*published, op.tenant, op.kind == Op::Kind::publish);
-  } else if (const auto* all = std::get_if<core::FannedOut>(&*reply)) {
+  } else if (const auto* all = reply->get_if<core::FannedOut>()) {
     learn_all(*all, op.tenant);
-  } else if (const auto* many = std::get_if<core::BatchPublished>(&*reply)) {
+  } else if (const auto* many = reply->get_if<core::BatchPublished>()) {
     for (std::size_t i = 0; i < many->items.size(); ++i) {
       const auto& item = many->items[i];
       if (!item) {

@@ -41,9 +41,8 @@ void Simulation::check_reply(const Op& op, const core::Reply& reply,
   const std::string which = "operation " + std::to_string(op.number) + " of kind " +
                             std::to_string(static_cast<int>(op.kind));
   if (expected.either) {
-    require(reply ? std::holds_alternative<core::Done>(*reply)
-                  : reply.error().kind == ErrorKind::not_found,
-            "replies", which + " was answered wrongly");
+    require(reply ? reply->is<core::Done>() : reply.error().kind == ErrorKind::not_found, "replies",
+            which + " was answered wrongly");
     return;
   }
   if (!reply) {
@@ -73,35 +72,35 @@ void Simulation::check_reply(const Op& op, const core::Reply& reply,
   std::string detail;
   switch (expected.kind) {
     case Expected::Kind::refused: break;
-    case Expected::Kind::done: right = std::holds_alternative<core::Done>(*reply); break;
+    case Expected::Kind::done: right = reply->is<core::Done>(); break;
     case Expected::Kind::scheduled: {
-      const auto* got = std::get_if<core::ScheduleStored>(&*reply);
+      const auto* got = reply->get_if<core::ScheduleStored>();
       right = got != nullptr && got->id == expected.name;
       break;
     }
-    case Expected::Kind::tenant: right = std::holds_alternative<core::TenantStored>(*reply); break;
+    case Expected::Kind::tenant: right = reply->is<core::TenantStored>(); break;
     case Expected::Kind::published: {
-      const auto* got = std::get_if<core::Published>(&*reply);
+      const auto* got = reply->get_if<core::Published>();
       right = got != nullptr && same(*got, expected);
       break;
     }
     case Expected::Kind::fanned_out: {
-      const auto* got = std::get_if<core::FannedOut>(&*reply);
+      const auto* got = reply->get_if<core::FannedOut>();
       right = got != nullptr && all_same(*got, expected);
       break;
     }
     case Expected::Kind::batch: {
-      const auto* got = std::get_if<core::BatchPublished>(&*reply);
+      const auto* got = reply->get_if<core::BatchPublished>();
       right = got != nullptr && std::ranges::equal(got->items, expected.parts, item_same);
       break;
     }
     case Expected::Kind::canceled: {
-      const auto* got = std::get_if<core::Canceled>(&*reply);
+      const auto* got = reply->get_if<core::Canceled>();
       right = got != nullptr && got->running == expected.flag;
       break;
     }
     case Expected::Kind::inspected: {
-      const auto* got = std::get_if<core::Inspected>(&*reply);
+      const auto* got = reply->get_if<core::Inspected>();
       if (expected.pulled) {
         right = got != nullptr;
         break;
@@ -112,7 +111,7 @@ void Simulation::check_reply(const Op& op, const core::Reply& reply,
       break;
     }
     case Expected::Kind::flows: {
-      const auto* got = std::get_if<core::FlowKeysInspected>(&*reply);
+      const auto* got = reply->get_if<core::FlowKeysInspected>();
       right = got != nullptr;
       if (got != nullptr) {
         check_flows(*got, expected);
@@ -120,12 +119,12 @@ void Simulation::check_reply(const Op& op, const core::Reply& reply,
       break;
     }
     case Expected::Kind::queue_made: {
-      const auto* got = std::get_if<core::QueueMade>(&*reply);
+      const auto* got = reply->get_if<core::QueueMade>();
       right = got != nullptr && got->existed == expected.flag && got->queue.pull == expected.pull;
       break;
     }
     case Expected::Kind::counted: {
-      const auto* got = std::get_if<core::QueueCounted>(&*reply);
+      const auto* got = reply->get_if<core::QueueCounted>();
       right = got != nullptr && got->visible + got->in_flight + got->delayed == expected.lag;
       if (got != nullptr && !right) {
         detail = ": counted " + std::to_string(got->visible) + " + " +
@@ -135,27 +134,27 @@ void Simulation::check_reply(const Op& op, const core::Reply& reply,
       break;
     }
     case Expected::Kind::move_started: {
-      const auto* got = std::get_if<core::MoveTaskStarted>(&*reply);
+      const auto* got = reply->get_if<core::MoveTaskStarted>();
       right = got != nullptr && got->number == expected.number;
       break;
     }
     case Expected::Kind::move_canceled: {
-      const auto* got = std::get_if<core::MoveTaskCanceled>(&*reply);
+      const auto* got = reply->get_if<core::MoveTaskCanceled>();
       right = got != nullptr && got->moved == expected.number;
       break;
     }
     case Expected::Kind::moves_listed: {
-      const auto* got = std::get_if<core::MoveTasksListed>(&*reply);
+      const auto* got = reply->get_if<core::MoveTasksListed>();
       right = got != nullptr && same_tasks(got->tasks, expected.tasks);
       break;
     }
     case Expected::Kind::halted_listed: {
-      const auto* got = std::get_if<core::HaltedListed>(&*reply);
+      const auto* got = reply->get_if<core::HaltedListed>();
       right = got != nullptr && same_halted(*got, expected);
       break;
     }
     case Expected::Kind::settled: {
-      const auto* got = std::get_if<core::Settled>(&*reply);
+      const auto* got = reply->get_if<core::Settled>();
       right =
           got != nullptr &&
           std::ranges::equal(

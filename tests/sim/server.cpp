@@ -10,7 +10,7 @@ constexpr std::size_t unsynced_max = 2;
 
 /// The body of the one message that a command has made, if it has.
 std::size_t bytes_written_for(const core::Reply& reply, const Decoded& decoded) {
-  const auto* const one = reply ? std::get_if<core::Published>(&*reply) : nullptr;
+  const auto* const one = reply ? reply->get_if<core::Published>() : nullptr;
   if (one == nullptr || one->deduplicated) {
     return 0;
   }

@@ -69,7 +69,7 @@ void submit_publish(const Services& services, Call& call, core::Publish command)
       answer(error_response(told(std::move(reply.error()), queued)));
       return;
     }
-    if (const auto* all = std::get_if<core::FannedOut>(&*reply)) {
+    if (const auto* all = reply->get_if<core::FannedOut>()) {
       count_published(services, *all);
       answer(accepted(*all, services.options.durability));
       return;

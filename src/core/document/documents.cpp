@@ -3,7 +3,7 @@
 
 namespace hk::core {
 
-Reply Documents::execute(DocumentCommand command) {
+Reply Documents::execute(DocumentCommand&& command) {
   return std::visit([this](auto&& one) { return decide(std::move(one)); }, std::move(command));
 }
 

@@ -13,7 +13,7 @@ class Documents : Component {
  public:
   Documents(Context& context, const Tenants& tenants) : Component(context), tenants_(tenants) {}
 
-  Reply execute(DocumentCommand command);
+  Reply execute(DocumentCommand&& command);
 
  private:
   Reply decide(PutDocumentCommand command);

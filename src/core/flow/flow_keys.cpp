@@ -16,7 +16,7 @@ void FlowKeys::recover(Reader& reader) {
   }
 }
 
-Reply FlowKeys::execute(FlowCommand command) {
+Reply FlowKeys::execute(FlowCommand&& command) {
   return std::visit([this](auto&& one) { return decide(std::move(one)); }, std::move(command));
 }
 

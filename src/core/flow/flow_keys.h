@@ -25,7 +25,7 @@ class FlowKeys : Component {
       : Component(context), scheduler_(scheduler), lanes_(lanes), tenants_(tenants) {}
 
   void recover(Reader& reader);
-  Reply execute(FlowCommand command);
+  Reply execute(FlowCommand&& command);
   /// Keys that nobody uses go.
   void advance();
   [[nodiscard]] Moment wake_at() const { return checks_.empty() ? never : checks_.begin()->first; }

@@ -4,7 +4,7 @@ namespace hk::core {
 
 void Messages::recover() { next_expiry_check_ = batch_.now(); }
 
-Reply Messages::execute(MessageCommand command) {
+Reply Messages::execute(MessageCommand&& command) {
   return std::visit([this](auto&& one) { return decide(std::move(one)); }, std::move(command));
 }
 

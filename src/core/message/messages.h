@@ -37,7 +37,7 @@ class Messages : Component {
         pulls_(pulls) {}
 
   void recover();
-  Reply execute(MessageCommand command);
+  Reply execute(MessageCommand&& command);
   /// A lease that ran out is a failed attempt: whoever held it is taken for dead.
   void expire_leases();
   /// What was kept long enough goes.

@@ -38,7 +38,7 @@ constexpr std::size_t looks_per_message = 8;  // what is out is passed over
 
 }  // namespace
 
-Reply Moves::execute(MoveCommand command) {
+Reply Moves::execute(MoveCommand&& command) {
   return std::visit([this](auto&& one) { return decide(std::move(one)); }, std::move(command));
 }
 

@@ -30,7 +30,7 @@ class Moves : Component {
         pulls_(pulls) {}
 
   void recover(Reader& reader, TenantId tenant);
-  Reply execute(MoveCommand command);
+  Reply execute(MoveCommand&& command);
   void advance();
   [[nodiscard]] Moment wake_at() const;
 

@@ -9,7 +9,7 @@ void Pulls::recover(Reader& reader, TenantId tenant) {
   recover_retimes(reader, tenant);
 }
 
-Reply Pulls::execute(PullCommand command) {
+Reply Pulls::execute(PullCommand&& command) {
   return std::visit([this](auto&& one) { return decide(std::move(one)); }, std::move(command));
 }
 

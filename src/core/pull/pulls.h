@@ -42,7 +42,7 @@ class Pulls : Component {
         attempts_(limits_.receive_attempts_max) {}
 
   void recover(Reader& reader, TenantId tenant);
-  Reply execute(PullCommand command);
+  Reply execute(PullCommand&& command);
   /// Messages of changed queues learn of the change.
   void retime();
   void forget_past_delays() { delays_.forget_past(batch_.now()); }

@@ -20,7 +20,7 @@ void Queues::recover(Reader& reader) {
   }
 }
 
-Reply Queues::execute(QueueCommand command) {
+Reply Queues::execute(QueueCommand&& command) {
   return std::visit([this](auto&& one) { return decide(std::move(one)); }, std::move(command));
 }
 

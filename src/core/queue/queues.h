@@ -35,7 +35,7 @@ class Queues : Component {
         moves_(moves) {}
 
   void recover(Reader& reader);
-  Reply execute(QueueCommand command);
+  Reply execute(QueueCommand&& command);
   /// What deleted and purged queues had is cancelled. Until that is done a queue hands nothing out.
   void advance();
   [[nodiscard]] Moment wake_at() const;

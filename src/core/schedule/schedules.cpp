@@ -42,7 +42,7 @@ void Schedules::recover(Reader& reader) {
   }
 }
 
-Reply Schedules::execute(ScheduleCommand command) {
+Reply Schedules::execute(ScheduleCommand&& command) {
   return std::visit([this](auto&& one) { return decide(std::move(one)); }, std::move(command));
 }
 

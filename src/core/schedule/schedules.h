@@ -27,7 +27,7 @@ class Schedules : Component {
         messages_(messages) {}
 
   void recover(Reader& reader);
-  Reply execute(ScheduleCommand command);
+  Reply execute(ScheduleCommand&& command);
   /// What is due publishes: a few per batch, whatever the number of schedules; the next batch
   /// follows at once.
   void advance();

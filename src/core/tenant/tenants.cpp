@@ -21,7 +21,7 @@ void Tenants::recover(Reader& reader) {
   next_event_purge_ = context_.progress.time();
 }
 
-Reply Tenants::execute(TenantCommand command) {
+Reply Tenants::execute(TenantCommand&& command) {
   return std::visit([this](auto&& one) { return decide(std::move(one)); }, std::move(command));
 }
 

@@ -14,7 +14,7 @@ class Tenants : Component {
   explicit Tenants(Context& context) : Component(context) {}
 
   void recover(Reader& reader);
-  Reply execute(TenantCommand command);
+  Reply execute(TenantCommand&& command);
   /// Old events go.
   void advance();
   [[nodiscard]] Moment wake_at() const { return next_event_purge_; }

@@ -30,7 +30,7 @@ class Topics : Component {
       : Component(context), tenants_(tenants), messages_(messages) {}
 
   void recover(Reader& reader);
-  Reply execute(TopicCommand command);
+  Reply execute(TopicCommand&& command);
 
   [[nodiscard]] bool contains(TenantId tenant, const std::string& topic) const {
     return url_groups_.contains({tenant, topic});

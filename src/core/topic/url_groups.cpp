@@ -60,7 +60,7 @@ void Topics::recover(Reader& reader) {
   }
 }
 
-Reply Topics::execute(TopicCommand command) {
+Reply Topics::execute(TopicCommand&& command) {
   return std::visit([this](auto&& one) { return decide(std::move(one)); }, std::move(command));
 }
 

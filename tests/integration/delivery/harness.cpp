@@ -151,7 +151,7 @@ void FakeSubmitter::submit(std::vector<engine::Submission>& batch) {
   calls.fetch_add(1);
   const std::size_t taken = std::min(batch.size(), room.load());
   for (std::size_t i = 0; i < taken; ++i) {
-    reports_.push_back(std::get<core::CompleteAttempt>(std::move(batch[i].command)));
+    reports_.push_back(std::move(batch[i].command.get<core::CompleteAttempt>()));
   }
   batch.erase(batch.begin(), batch.begin() + static_cast<std::ptrdiff_t>(taken));
   changed_.notify_all();

@@ -10,7 +10,7 @@ class AccessKeys : public ApiTest {
   }
   /// As the core does: what was submitted last is what is stored now.
   core::Tenant take_over() {
-    core::Tenant tenant = std::get<core::UpsertTenant>(submitter.taken.back()).tenant;
+    core::Tenant tenant = submitter.taken.back().get<core::UpsertTenant>().tenant;
     change(tenant);
     return tenant;
   }

@@ -9,7 +9,7 @@ class Batch : public ApiTest {
     submitter.answer = [](core::Command& command) -> core::Reply {
       core::BatchPublished all;
       std::uint64_t seq = 900;
-      for (const core::Publish& item : std::get<core::PublishBatch>(command).items) {
+      for (const core::Publish& item : command.get<core::PublishBatch>().items) {
         if (item.message->topic.empty()) {
           all.items.emplace_back(core::Published{id_of(core::Seq{seq++}), false});
         } else if (item.message->topic == "unknown") {
@@ -27,7 +27,7 @@ class Batch : public ApiTest {
     return call("POST", "/v2/batch", std::move(fields), std::move(body));
   }
   [[nodiscard]] const core::PublishBatch& submitted() const {
-    return std::get<core::PublishBatch>(submitter.taken.back());
+    return submitter.taken.back().get<core::PublishBatch>();
   }
   [[nodiscard]] const core::Message& item(std::size_t i) const {
     return *submitted().items.at(i).message;

@@ -32,7 +32,7 @@ class WentAway : public ::testing::Test {
   std::size_t given_back() {
     std::size_t count = 0;
     for (const core::Command& one : submitter.taken) {
-      if (const auto* back = std::get_if<core::GiveBack>(&one)) {
+      if (const auto* back = one.get_if<core::GiveBack>()) {
         EXPECT_EQ(back->receiver, receiver);
         EXPECT_EQ(back->receipts.size(), 1U);
         EXPECT_EQ(back->receipts.at(0).id.seq, core::Seq{7});

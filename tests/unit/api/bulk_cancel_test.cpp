@@ -13,7 +13,7 @@ class BulkCancel : public ApiTest {
     answered = call("DELETE", "/v2/messages" + query, {}, body);
     std::vector<std::uint64_t> seqs;
     for (const core::Command& command : submitter.taken) {
-      const auto& cancel = std::get<core::CancelMessage>(command);
+      const auto& cancel = command.get<core::CancelMessage>();
       EXPECT_EQ(cancel.tenant, core::TenantId{1});
       EXPECT_EQ(cancel.id, id_of(cancel.id.seq));
       seqs.push_back(cancel.id.seq.value());
@@ -153,7 +153,7 @@ TEST_F(BulkCancel, OnlyWhatThisCallCancelledCounts) {
     store_waiting(i);
   }
   submitter.answer = [](core::Command& command) -> core::Reply {
-    if (std::get<core::CancelMessage>(command).id.seq.value() % 2 == 0) {
+    if (command.get<core::CancelMessage>().id.seq.value() % 2 == 0) {
       return fail(ErrorKind::not_found, "finished meanwhile");
     }
     return core::Canceled{};
@@ -259,7 +259,7 @@ TEST_F(BulkCancel, LeavesQueuesOfSqsAndNotificationsOfSnsAloneUnlessTheyAreNamed
   for (const auto& row : rows) {
     EXPECT_EQ(cancelled(row.query, row.body), row.seqs) << row.query << row.body;
     for (const core::Command& command : submitter.taken) {
-      EXPECT_EQ(std::get<core::CancelMessage>(command).unnamed, row.unnamed) << row.query;
+      EXPECT_EQ(command.get<core::CancelMessage>().unnamed, row.unnamed) << row.query;
     }
   }
 }

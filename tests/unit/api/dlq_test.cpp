@@ -290,7 +290,7 @@ TEST_F(DeadLetters, OneIsDeletedByItsId) {
   const std::string id = store_dead(core::Seq{1}, at(1));
 
   EXPECT_EQ(call("DELETE", "/v2/dlq/" + id).status, 200);
-  const auto& command = std::get<core::DeleteDeadLetterCommand>(submitter.taken.back());
+  const auto& command = submitter.taken.back().get<core::DeleteDeadLetterCommand>();
   EXPECT_EQ(command.tenant, core::TenantId{1});
   EXPECT_EQ(command.key, (core::DeadLetterKey{core::TenantId{1}, at(1), core::Seq{1}}));
 
@@ -347,7 +347,7 @@ TEST_F(DeadLetters, EntriesThatVanishMeanwhileDoNotCount) {
   store_dead(core::Seq{1}, at(1));
   store_dead(core::Seq{2}, at(2));
   submitter.answer = [](core::Command& command) -> core::Reply {
-    if (std::get<core::DeleteDeadLetterCommand>(command).key.seq == core::Seq{1}) {
+    if (command.get<core::DeleteDeadLetterCommand>().key.seq == core::Seq{1}) {
       return fail(ErrorKind::not_found, "gone");
     }
     return core::Done{};
@@ -376,7 +376,7 @@ TEST_F(DeadLetters, OneIsRetriedUnderANewId) {
 
   EXPECT_EQ(response.status, 201);
   EXPECT_EQ(response.body, "{\"messageId\":\"" + core::to_text(id_of(core::Seq{900})) + "\"}");
-  EXPECT_EQ(std::get<core::RetryDeadLetter>(submitter.taken.back()).key.seq, core::Seq{1});
+  EXPECT_EQ(submitter.taken.back().get<core::RetryDeadLetter>().key.seq, core::Seq{1});
   submitter.answer = [](core::Command&) -> core::Reply {
     return fail(ErrorKind::not_found, "gone");
   };
@@ -423,7 +423,7 @@ TEST_F(DeadLetters, OptionsOfTheCallGoWithTheRetry) {
 
     EXPECT_EQ(call("POST", target, fields).status, 201);
 
-    const auto& changes = std::get<core::RetryDeadLetter>(submitter.taken.back()).changes;
+    const auto& changes = submitter.taken.back().get<core::RetryDeadLetter>().changes;
     ASSERT_NE(changes, nullptr);
     EXPECT_EQ(changes->retries_max, 7U);
     EXPECT_EQ(changes->method, "PUT");
@@ -450,7 +450,7 @@ TEST_F(DeadLetters, OneIsRetriedWithAnotherBodyAndUrl) {
                                        body);
 
   EXPECT_EQ(response.status, 201) << response.body;
-  const auto& changes = std::get<core::RetryDeadLetter>(submitter.taken.back()).changes;
+  const auto& changes = submitter.taken.back().get<core::RetryDeadLetter>().changes;
   ASSERT_NE(changes, nullptr);
   EXPECT_EQ(changes->body, body);
   ASSERT_TRUE(changes->to);
@@ -465,7 +465,7 @@ TEST_F(DeadLetters, AnEmptyBodyIsOneToo) {
 
   EXPECT_EQ(call("POST", "/v2/dlq/retry/" + id, {{"Hikyaku-Replace-Body", "true"}}).status, 201);
 
-  const auto& changes = std::get<core::RetryDeadLetter>(submitter.taken.back()).changes;
+  const auto& changes = submitter.taken.back().get<core::RetryDeadLetter>().changes;
   ASSERT_NE(changes, nullptr);
   EXPECT_EQ(changes->body, "");
   EXPECT_FALSE(changes->to);
@@ -475,7 +475,7 @@ TEST_F(DeadLetters, ABodyThatSaysNothingChangesNothing) {
   const std::string id = store_dead(core::Seq{1}, at(1));
   for (const char* body : {"", "{}", " {} "}) {
     EXPECT_EQ(call("POST", "/v2/dlq/retry/" + id, {}, body).status, 201) << body;
-    EXPECT_EQ(std::get<core::RetryDeadLetter>(submitter.taken.back()).changes, nullptr) << body;
+    EXPECT_EQ(submitter.taken.back().get<core::RetryDeadLetter>().changes, nullptr) << body;
   }
 }
 
@@ -549,10 +549,10 @@ TEST_F(DeadLetters, WhatTheCallDoesNotNameStays) {
   const std::string id = store_dead(core::Seq{1}, at(1));
 
   EXPECT_EQ(call("POST", "/v2/dlq/retry/" + id, {{"Upstash-Telemetry-Sdk", "js"}}).status, 201);
-  EXPECT_EQ(std::get<core::RetryDeadLetter>(submitter.taken.back()).changes, nullptr);
+  EXPECT_EQ(submitter.taken.back().get<core::RetryDeadLetter>().changes, nullptr);
 
   EXPECT_EQ(call("POST", "/v2/dlq/retry/" + id, {{"Upstash-Label", "only"}}).status, 201);
-  const auto& changes = std::get<core::RetryDeadLetter>(submitter.taken.back()).changes;
+  const auto& changes = submitter.taken.back().get<core::RetryDeadLetter>().changes;
   ASSERT_NE(changes, nullptr);
   EXPECT_TRUE(changes->labels);
   EXPECT_FALSE(changes->method || changes->headers || changes->retries_max ||

@@ -134,7 +134,7 @@ TEST_F(Events, SettingsOfTheMessageAreShownAndRedactionHolds) {
 TEST_F(Events, ARunningAttemptIsTold) {
   const std::string id = store(core::Seq{1});
   submitter.answer = [](core::Command& command) -> core::Reply {
-    EXPECT_TRUE(std::holds_alternative<core::Inspect>(command));
+    EXPECT_TRUE(command.is<core::Inspect>());
     core::Inspected running;
     running.running = true;
     running.fence = {1, 1};

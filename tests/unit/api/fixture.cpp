@@ -18,21 +18,20 @@ core::Tenant tenant(const security::MasterKey& key, std::uint32_t id, const std:
 }
 
 core::Reply default_answer(core::Command& command) {
-  if (std::holds_alternative<core::Publish>(command) ||
-      std::holds_alternative<core::RetryDeadLetter>(command)) {
+  if (command.is<core::Publish>() || command.is<core::RetryDeadLetter>()) {
     return core::Published{id_of(core::Seq{900}), false};
   }
-  if (std::holds_alternative<core::CancelMessage>(command)) {
+  if (command.is<core::CancelMessage>()) {
     return core::Canceled{};
   }
-  if (const auto* upsert = std::get_if<core::UpsertTenant>(&command)) {
+  if (const auto* upsert = command.get_if<core::UpsertTenant>()) {
     const core::TenantId id = upsert->tenant.id;
     return core::TenantStored{id.value() == 0 ? core::TenantId{3} : id};
   }
-  if (auto* const upsert = std::get_if<core::UpsertSchedule>(&command)) {
+  if (auto* const upsert = command.get_if<core::UpsertSchedule>()) {
     return core::ScheduleStored{upsert->schedule.id.empty() ? "scd_new" : upsert->schedule.id};
   }
-  if (std::holds_alternative<core::Inspect>(command)) {
+  if (command.is<core::Inspect>()) {
     return core::Inspected{};
   }
   return core::Done{};

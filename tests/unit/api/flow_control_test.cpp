@@ -7,7 +7,7 @@ class FlowControl : public ApiTest {
  protected:
   FlowControl() {
     submitter.answer = [this](core::Command& command) -> core::Reply {
-      if (std::holds_alternative<core::InspectFlowKeys>(command)) {
+      if (command.is<core::InspectFlowKeys>()) {
         return views;
       }
       return core::Done{};
@@ -18,7 +18,7 @@ class FlowControl : public ApiTest {
   T only_command() {
     EXPECT_EQ(submitter.taken.size(), 1U);
     const T* const command =
-        submitter.taken.empty() ? nullptr : std::get_if<T>(&submitter.taken.front());
+        submitter.taken.empty() ? nullptr : submitter.taken.front().get_if<T>();
     EXPECT_NE(command, nullptr);
     return command == nullptr ? T{} : *command;
   }
@@ -175,7 +175,7 @@ TEST_F(FlowControl, AnUnknownKeyIsNotFound) {
 TEST_F(FlowControl, AListIsAskedForInPartsAndAnsweredWhole) {
   std::vector<std::string> asked;
   submitter.answer = [&](core::Command& command) -> core::Reply {
-    const auto& question = std::get<core::InspectFlowKeys>(command);
+    const auto& question = command.get<core::InspectFlowKeys>();
     asked.push_back(question.search + ":" + question.after);
     core::FlowKeysInspected part;
     part.keys.push_back({.flow = {.key = "k" + std::to_string(asked.size())}});

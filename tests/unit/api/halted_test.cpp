@@ -19,7 +19,7 @@ TEST_F(Halted, MessagesAreListed) {
   EXPECT_EQ(response.status, 200);
   EXPECT_EQ(response.body, R"({"halted":[{"group":"g","message_id":")" +
                                core::to_text(id_of(core::Seq{7})) + R"(","receives":3}]})");
-  const auto& question = std::get<core::ListHalted>(submitter.taken.back());
+  const auto& question = submitter.taken.back().get<core::ListHalted>();
   EXPECT_EQ(question.tenant, core::TenantId{1});
   EXPECT_EQ(question.queue, "q.fifo");
 }
@@ -35,7 +35,7 @@ TEST_F(Halted, AreRetriedEditedOrSkipped) {
               {R"({"group":"g","action":"skip"})", Action::skip, {}}};
   for (const auto& row : rows) {
     EXPECT_EQ(resolve(row.body).status, 200) << row.body;
-    const auto& command = std::get<core::ResolveHalted>(submitter.taken.back());
+    const auto& command = submitter.taken.back().get<core::ResolveHalted>();
     EXPECT_EQ(command.tenant, core::TenantId{1});
     EXPECT_EQ(command.queue, "q.fifo");
     EXPECT_EQ(command.group, "g");

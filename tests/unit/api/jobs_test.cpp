@@ -58,7 +58,7 @@ TEST_F(Jobs, AWaitingJobTellsWhatHoldsIt) {
   message.not_before = now + Millis{60'000};
   const std::string id = store(core::Seq{1}, message);
   submitter.answer = [](core::Command& command) -> core::Reply {
-    EXPECT_EQ(std::get<core::Inspect>(command).id, id_of(core::Seq{1}));
+    EXPECT_EQ(command.get<core::Inspect>().id, id_of(core::Seq{1}));
     core::Inspected held;
     held.holds = {{"delay", "", now + Millis{60'000}}, {"queue_paused", "orders", {}}};
     return held;

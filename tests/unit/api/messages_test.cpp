@@ -110,7 +110,7 @@ TEST_F(Messages, CancellingAnswersJson) {
 
   EXPECT_EQ(response.status, 200);
   EXPECT_EQ(response.body, R"({"cancelled":1})");
-  const auto& command = std::get<core::CancelMessage>(submitter.taken.back());
+  const auto& command = submitter.taken.back().get<core::CancelMessage>();
   EXPECT_EQ(command.tenant, core::TenantId{1});
   EXPECT_EQ(command.id, id_of(core::Seq{4}));
 }

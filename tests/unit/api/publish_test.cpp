@@ -6,7 +6,7 @@ namespace HK_TEST_FILE {
 using Publishing = ApiTest;
 
 const core::Message& published(const FakeSubmitter& submitter) {
-  return *std::get<core::Publish>(submitter.taken.back()).message;
+  return *submitter.taken.back().get<core::Publish>().message;
 }
 
 TEST_F(Publishing, AnAcceptedMessageIsAnswered201WithItsIdAndUrl) {

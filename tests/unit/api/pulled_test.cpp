@@ -23,7 +23,7 @@ class Pulled : public ApiTest {
                          std::string body = "hello") {
     return call("POST", "/v2/enqueue/" + target, std::move(fields), std::move(body));
   }
-  const core::Publish& published() { return std::get<core::Publish>(submitter.taken.back()); }
+  const core::Publish& published() { return submitter.taken.back().get<core::Publish>(); }
 };
 
 std::string noted(const core::Message& message, std::string_view name) {
@@ -177,7 +177,7 @@ TEST_F(Pulled, AGroupIsForThemAlone) {
 TEST_F(Pulled, AnItemOfABatchMayBeOne) {
   submitter.answer = [](core::Command& command) -> core::Reply {
     core::BatchPublished all;
-    for (std::size_t i = 0; i < std::get<core::PublishBatch>(command).items.size(); ++i) {
+    for (std::size_t i = 0; i < command.get<core::PublishBatch>().items.size(); ++i) {
       all.items.emplace_back(core::Published{id_of(core::Seq{i + 1}), false});
     }
     return all;
@@ -190,7 +190,7 @@ TEST_F(Pulled, AnItemOfABatchMayBeOne) {
   EXPECT_EQ(told[0], (boost::json::value{{"messageId", core::to_text(id_of(core::Seq{1}))}}));
   EXPECT_TRUE(told[1].as_object().contains("error"));
   EXPECT_EQ(told[2].at("url"), "https://h");
-  const auto& items = std::get<core::PublishBatch>(submitter.taken.back()).items;
+  const auto& items = submitter.taken.back().get<core::PublishBatch>().items;
   ASSERT_EQ(items.size(), 2U);
   EXPECT_TRUE(items[0].message->pull && items[0].message->body == "a");
   EXPECT_EQ(items[0].message->pull->attributes.at(0).name, "K");

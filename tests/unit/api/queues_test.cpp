@@ -23,7 +23,7 @@ class Queues : public ApiTest {
   T only_command() {
     EXPECT_EQ(submitter.taken.size(), 1U);
     const T* const command =
-        submitter.taken.empty() ? nullptr : std::get_if<T>(&submitter.taken.front());
+        submitter.taken.empty() ? nullptr : submitter.taken.front().get_if<T>();
     EXPECT_NE(command, nullptr);
     return command == nullptr ? T{} : *command;
   }

@@ -6,7 +6,7 @@ namespace HK_TEST_FILE {
 using Schedules = ApiTest;
 
 const core::Schedule& stored(const FakeSubmitter& submitter) {
-  return std::get<core::UpsertSchedule>(submitter.taken.back()).schedule;
+  return submitter.taken.back().get<core::UpsertSchedule>().schedule;
 }
 
 const http::Field hourly{"Upstash-Cron", " 0 * * * * "};
@@ -120,12 +120,12 @@ TEST_F(Schedules, ArePausedResumedAndDeleted) {
     SCOPED_TRACE(row.method + row.target);
     EXPECT_EQ(call(row.method, row.target).status, 200);
     if (row.paused) {
-      const auto& command = std::get<core::SetSchedulePaused>(submitter.taken.back());
+      const auto& command = submitter.taken.back().get<core::SetSchedulePaused>();
       EXPECT_EQ(command.tenant, core::TenantId{1});
       EXPECT_EQ(command.id, "s.1");
       EXPECT_EQ(command.paused, *row.paused);
     } else {
-      EXPECT_EQ(std::get<core::DeleteScheduleCommand>(submitter.taken.back()).id, "s.1");
+      EXPECT_EQ(submitter.taken.back().get<core::DeleteScheduleCommand>().id, "s.1");
     }
   }
   submitter.answer = [](core::Command&) -> core::Reply {

@@ -8,7 +8,7 @@ class Tenants : public ApiTest {
   http::Response admin(std::string method, std::string target, std::string body = {}) {
     return call_as("admin-token", std::move(method), std::move(target), {}, std::move(body));
   }
-  core::Tenant stored() { return std::get<core::UpsertTenant>(submitter.taken.back()).tenant; }
+  core::Tenant stored() { return submitter.taken.back().get<core::UpsertTenant>().tenant; }
 };
 
 std::string text(const http::Response& response, const char* name) {

@@ -18,7 +18,7 @@ class UrlGroups : public ApiTest {
   }
   template <class Command>
   [[nodiscard]] const Command& last() const {
-    return std::get<Command>(submitter.taken.back());
+    return submitter.taken.back().get<Command>();
   }
 };
 

@@ -16,7 +16,7 @@ class Tenants final : public engine::Submitter {
   explicit Tenants(store::Store& store) : store_(store) {}
   void submit(std::vector<engine::Submission>& batch) override {
     for (engine::Submission& one : batch) {
-      core::Tenant tenant = std::get<core::UpsertTenant>(one.command).tenant;
+      core::Tenant tenant = one.command.get<core::UpsertTenant>().tenant;
       tenant.id = tenant.id.value() == 0 ? core::TenantId{++last_} : tenant.id;
       put(tenant);
       one.done(core::TenantStored{tenant.id});

@@ -92,7 +92,7 @@ class Run {
     constexpr Millis window{3000};
     const Reply reply = execute(Rig::publishing(message, window));
     demand(reply.has_value(), "a publish was refused");
-    reference_.published(message, std::get<Published>(*reply), window, rig_.now);
+    reference_.published(message, reply->get<Published>(), window, rig_.now);
   }
 
   const StartAttempt* current(const Step& step) {
@@ -126,7 +126,7 @@ class Run {
     const Reply reply = execute(CancelMessage{tenant_one, at->second.id});
     const auto running = reference_.canceled(at->first, rig_.now);
     demand(reply.has_value() == running.has_value() &&
-               (!reply || std::get<Canceled>(*reply).running == *running),
+               (!reply || reply->get<Canceled>().running == *running),
            "a cancel was answered wrongly");
   }
 
@@ -145,7 +145,7 @@ class Run {
     if (again) {
       Message sent = reference_.items.at(key.seq).sent;
       sent.not_before = Moment{};
-      reference_.accepted(std::move(sent), std::get<Published>(*reply).id, rig_.now);
+      reference_.accepted(std::move(sent), reply->get<Published>().id, rig_.now);
     }
   }
 

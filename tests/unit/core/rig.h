@@ -39,7 +39,7 @@ struct Ran {
       ADD_FAILURE() << "refused: " << replies[0].error().message;
       return T{};
     }
-    const T* got = std::get_if<T>(&*replies[0]);
+    const T* got = replies[0]->get_if<T>();
     EXPECT_NE(got, nullptr);
     return got == nullptr ? T{} : *got;
   }

@@ -47,7 +47,7 @@ class EngineTest : public ::testing::Test {
     ASSERT_TRUE(engine_->start().has_value());
     const core::Reply made = wait_for(submit(core::UpsertTenant{{.name = "default"}}));
     ASSERT_TRUE(made.has_value());
-    tenant_ = std::get<core::TenantStored>(*made).id;
+    tenant_ = made->get<core::TenantStored>().id;
   }
 
   core::Command publish(std::string dedup_id = {}, std::string body = {}) {
@@ -203,8 +203,8 @@ TEST_F(EngineTest, ADuplicateIsNotConfirmedBeforeTheFirstIsDurable) {
   const auto one = wait_for(std::move(first));
   const auto two = wait_for(std::move(second));
   ASSERT_TRUE(one.has_value() && two.has_value());
-  EXPECT_EQ(std::get<core::Published>(*one).id, std::get<core::Published>(*two).id);
-  EXPECT_TRUE(std::get<core::Published>(*two).deduplicated);
+  EXPECT_EQ(one->get<core::Published>().id, two->get<core::Published>().id);
+  EXPECT_TRUE(two->get<core::Published>().deduplicated);
 }
 
 TEST_F(EngineTest, ReadersSeeOnlyWhatIsDurable) {
@@ -218,7 +218,7 @@ TEST_F(EngineTest, ReadersSeeOnlyWhatIsDurable) {
   store_.open_gate();
   const auto published = wait_for(std::move(reply));
   ASSERT_TRUE(published.has_value());
-  const auto id = std::get<core::Published>(*published).id;
+  const auto id = published->get<core::Published>().id;
   const auto message = engine_->durable_view()->message(id.seq);
   ASSERT_NE(message, nullptr);
   EXPECT_EQ(message->id, id);

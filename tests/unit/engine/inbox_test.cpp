@@ -42,7 +42,7 @@ core::Inspect ask(std::uint32_t tenant, std::uint64_t number = 0) {
 std::vector<std::uint64_t> numbers(const std::vector<Submission>& taken) {
   std::vector<std::uint64_t> all;
   for (const Submission& one : taken) {
-    all.push_back(std::get<core::Inspect>(one.command).id.seq.value());
+    all.push_back(one.command.get<core::Inspect>().id.seq.value());
   }
   return all;
 }
@@ -186,14 +186,14 @@ TEST(Inbox, ATenantThatFloodsWithBytesLeavesRoomForTheOthers) {
   std::vector<Submission> flood;
   for (int i = 0; i < 100; ++i) {
     flood.push_back({publish(2), {}, nullptr});
-    std::get<core::Publish>(flood.back().command).message->tenant = core::TenantId{1};
+    flood.back().command.get<core::Publish>().message->tenant = core::TenantId{1};
   }
   inbox.put(flood);
   EXPECT_LE(inbox.bytes(), 85 * kib);
   EXPECT_GE(inbox.bytes(), 75 * kib);
 
   auto polite = submissions(publish(2));
-  std::get<core::Publish>(polite.front().command).message->tenant = core::TenantId{2};
+  polite.front().command.get<core::Publish>().message->tenant = core::TenantId{2};
   EXPECT_EQ(inbox.put(polite), 0U);
 }
 
@@ -211,8 +211,8 @@ TEST(Inbox, WhatFollowsARefusedCommandOfTheSameTenantIsRefusedToo) {
   auto first = submissions(publish(60));
   ASSERT_EQ(inbox.put(first), 0U);
   auto more = submissions(publish(60), publish(0), core::CompleteAttempt{});
-  std::get<core::Publish>(more[0].command).message->tenant = core::TenantId{7};
-  std::get<core::Publish>(more[1].command).message->tenant = core::TenantId{7};
+  more[0].command.get<core::Publish>().message->tenant = core::TenantId{7};
+  more[1].command.get<core::Publish>().message->tenant = core::TenantId{7};
   EXPECT_EQ(inbox.put(more), 2U);
 }
 

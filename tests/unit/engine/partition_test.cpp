@@ -16,7 +16,7 @@ class PartitionTest : public ::testing::Test {
     partition_ = std::make_unique<Partition>(limits, store_, rng_, zones_, std::size_t{1} << 20U);
     ASSERT_TRUE(partition_->open(now_).has_value());
     const auto made = run(core::UpsertTenant{{.name = "default"}});
-    tenant_ = std::get<core::TenantStored>(made.replies.at(0).value()).id;
+    tenant_ = made.replies.at(0).value().get<core::TenantStored>().id;
   }
   template <class... Commands>
   Partition::Written run(Commands... commands) {

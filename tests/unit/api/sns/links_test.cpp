@@ -19,7 +19,7 @@ struct SnsLinks : ApiTest {
     topic.subscriptions = {{"one", hook}};
     put(topic);
     submitter.answer = [this](core::Command& command) -> core::Reply {
-      auto* const given = std::get_if<core::PutDocumentCommand>(&command);
+      auto* const given = command.get_if<core::PutDocumentCommand>();
       if (given == nullptr) {
         return fail(ErrorKind::internal, "not expected");
       }

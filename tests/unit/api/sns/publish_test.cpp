@@ -35,7 +35,7 @@ struct SnsPublish : aws::testing::ActionTest {
     topic.subscriptions["one"] = raw_to_queue("one", "q");
     submitter.reader->document_list.push_back(to_document(topic, aws::testing::tenant));
     submitter.answer = [this](core::Command& command) -> core::Reply {
-      const auto& items = std::get<core::PublishBatch>(command).items;
+      const auto& items = command.get<core::PublishBatch>().items;
       queues.push_back(items.at(0).message->queue);
       if (queues.back() == "q") {
         core::BatchPublished gone;
@@ -108,7 +108,7 @@ struct SnsFifoPublish : aws::testing::ActionTest {
     }
     submitter.reader->document_list.push_back(to_document(topic, aws::testing::tenant));
     submitter.answer = [this](core::Command& command) -> core::Reply {
-      const auto& items = std::get<core::PublishBatch>(command).items;
+      const auto& items = command.get<core::PublishBatch>().items;
       const core::Message& mark = *items.at(0).message;
       EXPECT_TRUE(core::is_mark(mark));
       core::BatchPublished stored;

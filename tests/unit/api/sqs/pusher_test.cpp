@@ -53,7 +53,7 @@ struct PusherTest : ::testing::Test {
   std::vector<Command> asked() {
     std::vector<Command> found;
     for (core::Command& one : submitter.taken) {
-      if (auto* const command = std::get_if<Command>(&one)) {
+      if (auto* const command = one.get_if<Command>()) {
         found.push_back(std::move(*command));
       }
     }

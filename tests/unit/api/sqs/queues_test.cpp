@@ -9,8 +9,8 @@ namespace HK_TEST_FILE {
 struct SqsQueues : aws::testing::ActionTest {
   SqsQueues() {
     submitter.answer = [this](core::Command& command) -> core::Reply {
-      const auto* const create = std::get_if<core::CreatePullQueue>(&command);
-      if (std::holds_alternative<core::CountQueue>(command)) {
+      const auto* const create = command.get_if<core::CreatePullQueue>();
+      if (command.is<core::CountQueue>()) {
         return core::QueueCounted{};
       }
       if (create == nullptr) {
@@ -129,7 +129,7 @@ TEST_F(SqsQueues, AQueueHaltsAfterTheReceivesOfItsPolicyOrOfItsOwn) {
                 200);
       auto view = std::make_shared<api::testing::FakeReader>();  // one view never changes
       view->queue_list = std::exchange(submitter.reader, view)->queue_list;
-      queue()->pull = std::get<core::SetPullSettings>(submitter.taken.at(0)).settings;
+      queue()->pull = submitter.taken.at(0).get<core::SetPullSettings>().settings;
     }
     EXPECT_TRUE(queue()->pull->halt);
     EXPECT_EQ(queue()->pull->receives_max, row.receives_max);

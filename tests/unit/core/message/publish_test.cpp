@@ -114,8 +114,8 @@ TEST(Publish, IsRecognisedWithinItsOwnBatchAndAfterARestart) {
   rig.restart();
   const auto third = rig.run(Rig::publishing(message)).only<Published>();
 
-  const auto first = std::get<Published>(*ran.replies.at(0));
-  const auto second = std::get<Published>(*ran.replies.at(1));
+  const auto first = ran.replies.at(0)->get<Published>();
+  const auto second = ran.replies.at(1)->get<Published>();
   EXPECT_FALSE(first.deduplicated);
   EXPECT_TRUE(second.deduplicated);
   EXPECT_EQ(second.id, first.id);

@@ -239,7 +239,7 @@ TEST_P(Halt, WithoutAMaximumAGroupStopsAfterAsManyReceivesAsTheServerHas) {
 TEST_P(Halt, WhatIsPurgedCannotBeSkippedIntoTheDeadLetterQueue) {
   const Ran ran = rig.run(PurgeQueue{tenant_one, "q"}, ListHalted{tenant_one, "q"},
                           ResolveHalted{tenant_one, "q", "a", Action::skip});
-  EXPECT_TRUE(std::get<HaltedListed>(*ran.replies.at(1)).messages.empty());
+  EXPECT_TRUE(ran.replies.at(1)->get<HaltedListed>().messages.empty());
   EXPECT_FALSE(ran.replies.at(2).has_value());
   EXPECT_EQ(rig.count("dead").visible, 0U);
 }

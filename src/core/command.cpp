@@ -1,0 +1,123 @@
+#include "core/command.h"
+
+namespace hk::core {
+
+namespace {
+
+/// The variant among them that has One.
+template <class One, class Parts>
+struct Found;
+template <class One, class First, class... Rest>
+struct Found<One, std::variant<First, Rest...>>
+    : std::conditional_t<is_in<One, First>, std::type_identity<First>,
+                         Found<One, std::variant<Rest...>>> {};
+template <class One>
+struct Found<One, std::variant<>> {};
+
+}  // namespace
+
+template <class Of>
+OneOf<Of>::OneOf() = default;
+template <class Of>
+OneOf<Of>::OneOf(const OneOf&) requires std::is_copy_constructible_v<Parts>
+= default;
+template <class Of>
+OneOf<Of>::OneOf(OneOf&&) noexcept = default;
+template <class Of>
+OneOf<Of>& OneOf<Of>::operator=(const OneOf&) requires std::is_copy_constructible_v<Parts>
+= default;
+template <class Of>
+OneOf<Of>& OneOf<Of>::operator=(OneOf&&) noexcept = default;
+template <class Of>
+OneOf<Of>::~OneOf() = default;
+
+template <class Of>
+template <class One>
+requires is_in<One, typename OneOf<Of>::Parts> OneOf<Of>::OneOf(One one)
+    : parts_(std::in_place_type<typename Found<One, Parts>::type>, std::move(one)) {}
+
+template <class Of>
+template <class One>
+const One* OneOf<Of>::get_if() const {
+  const auto* const part = std::get_if<typename Found<One, Parts>::type>(&parts_);
+  return part == nullptr ? nullptr : std::get_if<One>(part);
+}
+
+template class OneOf<Commands>;
+template class OneOf<Replies>;
+
+#define HK_COMMAND(One)             \
+  template Command::OneOf(One one); \
+  template const One* Command::get_if() const;
+#define HK_REPLY(One)                      \
+  template OneOf<Replies>::OneOf(One one); \
+  template const One* OneOf<Replies>::get_if() const;
+
+HK_COMMAND(Publish)
+HK_COMMAND(PublishBatch)
+HK_COMMAND(CompleteAttempt)
+HK_COMMAND(CancelMessage)
+HK_COMMAND(RetryDeadLetter)
+HK_COMMAND(DeleteDeadLetterCommand)
+HK_COMMAND(Inspect)
+HK_REPLY(Published)
+HK_REPLY(FannedOut)
+HK_REPLY(BatchPublished)
+HK_REPLY(Canceled)
+HK_REPLY(Inspected)
+
+HK_COMMAND(UpsertQueue)
+HK_COMMAND(DeleteQueueCommand)
+HK_COMMAND(CreatePullQueue)
+HK_COMMAND(SetPullSettings)
+HK_COMMAND(PurgeQueue)
+HK_REPLY(QueueMade)
+
+HK_COMMAND(Receive)
+HK_COMMAND(StopReceiving)
+HK_COMMAND(DeleteReceived)
+HK_COMMAND(ChangeVisibility)
+HK_COMMAND(GiveBack)
+HK_COMMAND(CountQueue)
+HK_COMMAND(ListHalted)
+HK_COMMAND(ResolveHalted)
+HK_REPLY(QueueCounted)
+HK_REPLY(Settled)
+HK_REPLY(HaltedListed)
+
+HK_COMMAND(StartMoveTask)
+HK_COMMAND(CancelMoveTask)
+HK_COMMAND(ListMoveTasks)
+HK_REPLY(MoveTaskStarted)
+HK_REPLY(MoveTaskCanceled)
+HK_REPLY(MoveTasksListed)
+
+HK_COMMAND(UpsertEndpoints)
+HK_COMMAND(RemoveEndpoints)
+HK_COMMAND(SetGroupOptions)
+HK_COMMAND(DeleteUrlGroupCommand)
+
+HK_COMMAND(UpsertSchedule)
+HK_COMMAND(DeleteScheduleCommand)
+HK_COMMAND(SetSchedulePaused)
+HK_REPLY(ScheduleStored)
+
+HK_COMMAND(PinFlowKey)
+HK_COMMAND(UnpinFlowKey)
+HK_COMMAND(ResetFlowRate)
+HK_COMMAND(InspectFlowKeys)
+HK_COMMAND(SetFlowKeyPaused)
+HK_REPLY(FlowKeysInspected)
+
+HK_COMMAND(PutDocumentCommand)
+HK_COMMAND(DeleteDocumentCommand)
+
+HK_COMMAND(UpsertTenant)
+HK_REPLY(TenantStored)
+
+HK_REPLY(Done)
+
+#undef HK_COMMAND
+#undef HK_REPLY
+
+}  // namespace hk::core
