@@ -45,6 +45,10 @@ class Topics : Component {
   Reply decide(SetGroupOptions command);
   Reply decide(const DeleteUrlGroupCommand& command);
 
+  /// In memory and in the batch; nothing else changes either.
+  void store(UrlGroup group);
+  void remove(TenantId tenant, const std::string& topic);
+
   const Tenants& tenants_;
   Messages& messages_;
 

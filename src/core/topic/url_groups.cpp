@@ -64,6 +64,19 @@ Reply Topics::execute(TopicCommand&& command) {
   return std::visit([this](auto&& one) { return decide(std::move(one)); }, std::move(command));
 }
 
+void Topics::store(UrlGroup group) {
+  group.updated_at = batch_.now();
+  batch_.put(PutUrlGroup{group});
+  const std::pair key{group.tenant, group.name};
+  url_groups_[key] = std::move(group);
+}
+
+void Topics::remove(TenantId tenant, const std::string& topic) {
+  if (url_groups_.erase({tenant, topic}) > 0) {
+    batch_.put(DeleteUrlGroup{tenant, topic});
+  }
+}
+
 Reply Topics::decide(UpsertEndpoints command) {
   if (!tenants_.contains(command.tenant)) {
     return fail(ErrorKind::not_found, "no such tenant");
@@ -84,9 +97,7 @@ Reply Topics::decide(UpsertEndpoints command) {
                 "a URL group has at most " + std::to_string(limits_.group_endpoints_max) +
                     " endpoints; this one would have " + std::to_string(group.endpoints.size()));
   }
-  group.updated_at = batch_.now();
-  batch_.put(PutUrlGroup{group});
-  url_groups_[{command.tenant, command.group}] = std::move(group);
+  store(std::move(group));
   return Done{};
 }
 
@@ -99,7 +110,7 @@ Reply Topics::decide(const RemoveEndpoints& command) {
   if (known == url_groups_.end()) {
     return std::unexpected(no_group(command.group));
   }
-  UrlGroup& group = known->second;
+  UrlGroup group = known->second;
   const std::size_t removed = std::erase_if(group.endpoints, [&command](const Endpoint& one) {
     return std::ranges::any_of(command.endpoints,
                                [&one](const Endpoint& given) { return is_meant(one, given); });
@@ -108,12 +119,10 @@ Reply Topics::decide(const RemoveEndpoints& command) {
     return Done{};
   }
   if (group.endpoints.empty()) {
-    batch_.put(DeleteUrlGroup{command.tenant, command.group});
-    url_groups_.erase(known);
-    return Done{};
+    remove(command.tenant, command.group);
+  } else {
+    store(std::move(group));
   }
-  group.updated_at = batch_.now();
-  batch_.put(PutUrlGroup{group});
   return Done{};
 }
 
@@ -122,17 +131,15 @@ Reply Topics::decide(SetGroupOptions command) {
   if (known == url_groups_.end()) {
     return std::unexpected(no_group(command.group));
   }
-  known->second.options = std::move(command.options);
-  known->second.updated_at = batch_.now();
-  batch_.put(PutUrlGroup{known->second});
+  UrlGroup group = known->second;
+  group.options = std::move(command.options);
+  store(std::move(group));
   return Done{};
 }
 
 /// Messages that it has made are still delivered. Deleting what is not there is success.
 Reply Topics::decide(const DeleteUrlGroupCommand& command) {
-  if (url_groups_.erase({command.tenant, command.group}) > 0) {
-    batch_.put(DeleteUrlGroup{command.tenant, command.group});
-  }
+  remove(command.tenant, command.group);
   return Done{};
 }
 

@@ -34,49 +34,7 @@ void Rig::open() {
 
 void Rig::begin() { machine->begin(now, reader); }
 
-template <class One>
-void Rig::execute(One command) {
-  replies_.push_back(machine->execute(Command{std::move(command)}));
-}
-template void Rig::execute(Command);
-template void Rig::execute(Publish);
-template void Rig::execute(PublishBatch);
-template void Rig::execute(CompleteAttempt);
-template void Rig::execute(CancelMessage);
-template void Rig::execute(RetryDeadLetter);
-template void Rig::execute(DeleteDeadLetterCommand);
-template void Rig::execute(UpsertQueue);
-template void Rig::execute(DeleteQueueCommand);
-template void Rig::execute(CreatePullQueue);
-template void Rig::execute(SetPullSettings);
-template void Rig::execute(PurgeQueue);
-template void Rig::execute(Receive);
-template void Rig::execute(StopReceiving);
-template void Rig::execute(DeleteReceived);
-template void Rig::execute(ChangeVisibility);
-template void Rig::execute(GiveBack);
-template void Rig::execute(CountQueue);
-template void Rig::execute(StartMoveTask);
-template void Rig::execute(CancelMoveTask);
-template void Rig::execute(ListMoveTasks);
-template void Rig::execute(ListHalted);
-template void Rig::execute(ResolveHalted);
-template void Rig::execute(PutDocumentCommand);
-template void Rig::execute(DeleteDocumentCommand);
-template void Rig::execute(UpsertEndpoints);
-template void Rig::execute(RemoveEndpoints);
-template void Rig::execute(SetGroupOptions);
-template void Rig::execute(DeleteUrlGroupCommand);
-template void Rig::execute(UpsertSchedule);
-template void Rig::execute(DeleteScheduleCommand);
-template void Rig::execute(SetSchedulePaused);
-template void Rig::execute(SetFlowKeyPaused);
-template void Rig::execute(PinFlowKey);
-template void Rig::execute(UnpinFlowKey);
-template void Rig::execute(ResetFlowRate);
-template void Rig::execute(InspectFlowKeys);
-template void Rig::execute(UpsertTenant);
-template void Rig::execute(Inspect);
+void Rig::execute(Command command) { replies_.push_back(machine->execute(std::move(command))); }
 
 Ran Rig::end() {
   machine->advance();

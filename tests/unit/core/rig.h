@@ -83,8 +83,7 @@ class Rig {
  private:
   void open();
   void begin();
-  template <class One>
-  void execute(One command);
+  void execute(Command command);
   Ran end();
 
   std::vector<Reply> replies_{};
