@@ -1,30 +1,8 @@
-#include "api/tenant_change.h"
-
-#include <atomic>
+#include "api/find_tenant.h"
 
 #include "api/text.h"
 
 namespace hk::api {
-
-namespace {
-
-std::atomic<bool> under_way = false;
-
-}  // namespace
-
-Result<TenantChange> TenantChange::begin() {
-  if (under_way.exchange(true)) {
-    return fail(ErrorKind::unavailable,
-                "another change of credentials is under way: nothing was done, try again shortly");
-  }
-  return TenantChange{};
-}
-
-void TenantChange::end() {
-  if (std::exchange(held_, false)) {
-    under_way.store(false);
-  }
-}
 
 std::optional<core::Tenant> find_tenant(core::Reader& reader, core::TenantId id) {
   for (core::Tenant& tenant : reader.tenants()) {

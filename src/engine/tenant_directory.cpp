@@ -137,6 +137,10 @@ core::Tenant TenantDirectory::with_keys(core::Tenant tenant, const Secret& curre
   return tenant;
 }
 
+Result<Secret> TenantDirectory::next_key_of(const core::Tenant& tenant) const {
+  return master_key_.open(tenant.sealed_next_key, signing_key_context(tenant.name, "next"));
+}
+
 std::string TenantDirectory::token_digest(std::string_view token) const {
   return master_key_.token_digest(token);
 }

@@ -69,12 +69,14 @@ class TenantDirectory {
   [[nodiscard]] std::optional<Signer> find_access_key(std::string_view id) const;
   [[nodiscard]] std::vector<std::shared_ptr<const Entry>> all() const;
 
-  /// The tenant with these keys, sealed so that put() opens them. REQUIRES: it has its name.
   /// The tenant with one more access key, sealed so that put() opens it.
   [[nodiscard]] core::Tenant with_access_key(core::Tenant tenant, const std::string& id,
                                              const Secret& secret, Moment now) const;
+  /// The tenant with these keys, sealed so that put() opens them. REQUIRES: it has its name.
   [[nodiscard]] core::Tenant with_keys(core::Tenant tenant, const Secret& current,
                                        const Secret& next) const;
+  /// As it is stored, whatever the tenant was lent. corruption: this master key does not open it.
+  [[nodiscard]] Result<Secret> next_key_of(const core::Tenant& tenant) const;
   /// What a token is stored as, and found by.
   [[nodiscard]] std::string token_digest(std::string_view token) const;
 

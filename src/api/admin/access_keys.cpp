@@ -2,9 +2,9 @@
 // what signs the requests of AWS clients. A secret is shown once, in the answer that made it; it is
 // stored sealed, because signatures are verified with it.
 #include "api/admin/handlers.h"
+#include "api/find_tenant.h"
 #include "api/jobs/problem.h"
 #include "api/json.h"
-#include "api/tenant_change.h"
 #include "api/text.h"
 #include "observe/log.h"
 #include "security/credentials.h"
@@ -25,35 +25,21 @@ bool from_settings(const Services& services, const core::Tenant& tenant, std::st
   return !id.empty() && id == options.settings_access_key && tenant.name == options.settings_tenant;
 }
 
-/// A tenant that is being changed.
-struct Changing {
-  TenantChange change;
-  core::Tenant tenant;
-};
-
-/// Answers if it cannot be changed.
-std::optional<Changing> begin_change(const Services& services, Call& call) {
-  Result<TenantChange> change = TenantChange::begin();
-  if (!change) {
-    call.answer(jobs::problem(change.error()));
-    return std::nullopt;
-  }
+/// Answers if there is none.
+std::optional<core::Tenant> find_or_answer(const Services& services, Call& call) {
   std::optional<core::Tenant> tenant =
       find_tenant(*services.submitter.durable_view(), std::string_view(call.param));
   if (!tenant) {
     call.answer(no_such_tenant(call));
-    return std::nullopt;
   }
-  return Changing{std::move(*change), std::move(*tenant)};
+  return tenant;
 }
 
 }  // namespace
 
 void list_access_keys(const Services& services, Call& call) {
-  const std::optional<core::Tenant> tenant =
-      find_tenant(*services.submitter.durable_view(), std::string_view(call.param));
+  const std::optional<core::Tenant> tenant = find_or_answer(services, call);
   if (!tenant) {
-    call.answer(no_such_tenant(call));
     return;
   }
   http::Response response;
@@ -85,85 +71,82 @@ void list_access_keys(const Services& services, Call& call) {
 
 /// It signs once this is answered.
 void create_access_key(const Services& services, Call& call) {
-  std::optional<Changing> changing = begin_change(services, call);
-  if (!changing) {
+  const std::optional<core::Tenant> stored = find_or_answer(services, call);
+  if (!stored) {
     return;
   }
-  if (changing->tenant.access_keys.size() >= access_keys_max) {
-    call.answer(jobs::problem(409, "tenant " + changing->tenant.name + " has " +
+  if (stored->access_keys.size() >= access_keys_max) {
+    call.answer(jobs::problem(409, "tenant " + stored->name + " has " +
                                        std::to_string(access_keys_max) +
                                        " access keys, as many as are allowed: revoke one first"));
     return;
   }
   std::string id = security::make_access_key_id();
   Secret secret = security::make_access_key_secret();
-  std::string name = changing->tenant.name;
-  core::UpsertTenant command{
-      services.tenants.with_access_key(std::move(changing->tenant), id, secret, services.now())};
-  call.batcher.submit(
-      std::move(command),
-      [change = std::move(changing->change), answer = std::move(call.answer), id = std::move(id),
-       name = std::move(name), secret = std::move(secret)](core::Reply reply) mutable {
-        change.end();
-        if (!reply) {
-          answer(jobs::problem(reply.error()));
-          return;
-        }
-        observe::log(observe::Level::info, "tenant.access_key_created",
-                     {{"tenant", name}, {"access_key", id}});
-        http::Response response;
-        response.status = 201;
-        JsonWriter json(response.body);
-        json.begin_object();
-        json.field("tenant", name);
-        json.field("access_key_id", id);
-        json.field("secret_access_key", secret.reveal());
-        json.end_object();
-        answer(std::move(response));
-      });
+  std::string name = stored->name;
+  core::UpsertTenant command{services.tenants.with_access_key(*stored, id, secret, services.now()),
+                             stored};
+  call.batcher.submit(std::move(command),
+                      [answer = std::move(call.answer), id = std::move(id), name = std::move(name),
+                       secret = std::move(secret)](core::Reply reply) mutable {
+                        if (!reply) {
+                          answer(jobs::problem(reply.error()));
+                          return;
+                        }
+                        observe::log(observe::Level::info, "tenant.access_key_created",
+                                     {{"tenant", name}, {"access_key", id}});
+                        http::Response response;
+                        response.status = 201;
+                        JsonWriter json(response.body);
+                        json.begin_object();
+                        json.field("tenant", name);
+                        json.field("access_key_id", id);
+                        json.field("secret_access_key", secret.reveal());
+                        json.end_object();
+                        answer(std::move(response));
+                      });
 }
 
 /// It signs nothing any more once this is answered.
 void revoke_access_key(const Services& services, Call& call) {
-  std::optional<Changing> changing = begin_change(services, call);
-  if (!changing) {
+  const std::optional<core::Tenant> stored = find_or_answer(services, call);
+  if (!stored) {
     return;
   }
   std::string id(call.rest.substr(0, call.rest.find('?')));
-  if (from_settings(services, changing->tenant, id)) {
+  if (from_settings(services, *stored, id)) {
     call.answer(jobs::problem(
         409, "the access key " + id +
                  " comes from the server's settings (aws_access_key_id) and cannot be revoked "
                  "here: take it out there and start the server again"));
     return;
   }
-  if (std::erase_if(changing->tenant.access_keys,
-                    [&](const core::AccessKey& key) { return key.id == id; }) == 0) {
-    call.answer(jobs::problem(
-        404, "tenant " + changing->tenant.name + " has no access key " + id.substr(0, 128)));
+  core::Tenant tenant = *stored;
+  if (std::erase_if(tenant.access_keys, [&](const core::AccessKey& key) { return key.id == id; }) ==
+      0) {
+    call.answer(
+        jobs::problem(404, "tenant " + stored->name + " has no access key " + id.substr(0, 128)));
     return;
   }
-  std::string name = changing->tenant.name;
-  core::UpsertTenant command{std::move(changing->tenant)};
-  call.batcher.submit(
-      std::move(command),
-      [change = std::move(changing->change), answer = std::move(call.answer), id = std::move(id),
-       name = std::move(name)](const core::Reply& reply) mutable {
-        change.end();
-        if (!reply) {
-          answer(jobs::problem(reply.error()));
-          return;
-        }
-        observe::log(observe::Level::info, "tenant.access_key_revoked",
-                     {{"tenant", name}, {"access_key", id}});
-        http::Response response;
-        JsonWriter json(response.body);
-        json.begin_object();
-        json.field("tenant", name);
-        json.field("access_key_id", id);
-        json.end_object();
-        answer(std::move(response));
-      });
+  std::string name = stored->name;
+  core::UpsertTenant command{std::move(tenant), stored};
+  call.batcher.submit(std::move(command),
+                      [answer = std::move(call.answer), id = std::move(id),
+                       name = std::move(name)](const core::Reply& reply) mutable {
+                        if (!reply) {
+                          answer(jobs::problem(reply.error()));
+                          return;
+                        }
+                        observe::log(observe::Level::info, "tenant.access_key_revoked",
+                                     {{"tenant", name}, {"access_key", id}});
+                        http::Response response;
+                        JsonWriter json(response.body);
+                        json.begin_object();
+                        json.field("tenant", name);
+                        json.field("access_key_id", id);
+                        json.end_object();
+                        answer(std::move(response));
+                      });
 }
 
 }  // namespace hk::api::admin

@@ -3,11 +3,11 @@
 #include <boost/json.hpp>
 
 #include "api/admin/handlers.h"
+#include "api/find_tenant.h"
 #include "api/jobs/problem.h"
 #include "api/json.h"
 #include "api/json_input.h"
 #include "api/reply.h"
-#include "api/tenant_change.h"
 #include "api/text.h"
 #include "observe/log.h"
 #include "security/credentials.h"
@@ -95,18 +95,13 @@ void create_tenant(const Services& services, Call& call) {
 
 /// The tokens that it had open nothing any more once this is answered.
 void rotate_token(const Services& services, Call& call) {
-  Result<TenantChange> change = TenantChange::begin();
-  if (!change) {
-    call.answer(jobs::problem(change.error()));
-    return;
-  }
-  std::optional<core::Tenant> tenant =
+  const std::optional<core::Tenant> stored =
       find_tenant(*services.submitter.durable_view(), std::string_view(call.param));
-  if (!tenant) {
+  if (!stored) {
     call.answer(jobs::problem(404, "no tenant with the id " + call.param));
     return;
   }
-  if (services.options.settings_token && tenant->name == services.options.settings_tenant) {
+  if (services.options.settings_token && stored->name == services.options.settings_tenant) {
     call.answer(jobs::problem(
         409,
         "the token of this tenant comes from the server's settings or --dev: change it there, or "
@@ -114,13 +109,11 @@ void rotate_token(const Services& services, Call& call) {
     return;
   }
   Secret token = security::make_token("live");
-  tenant->token_digests = {services.tenants.token_digest(token.reveal())};
-  core::UpsertTenant command{*tenant};
+  core::UpsertTenant command{*stored, stored};
+  command.tenant.token_digests = {services.tenants.token_digest(token.reveal())};
   call.batcher.submit(
-      std::move(command),
-      [change = std::move(*change), answer = std::move(call.answer), id = tenant->id,
-       name = tenant->name, token = std::move(token)](core::Reply reply) mutable {
-        change.end();
+      std::move(command), [answer = std::move(call.answer), id = stored->id, name = stored->name,
+                           token = std::move(token)](core::Reply reply) mutable {
         if (!reply) {
           answer(jobs::problem(reply.error()));
           return;

@@ -1,8 +1,8 @@
 // GET /v2/keys and POST /v2/keys/rotate: what receivers verify signatures with.
+#include "api/find_tenant.h"
 #include "api/json.h"
 #include "api/qstash/errors.h"
 #include "api/qstash/handlers.h"
-#include "api/tenant_change.h"
 #include "observe/log.h"
 #include "security/credentials.h"
 
@@ -35,27 +35,24 @@ void rotate_keys(const Services& services, Call& call) {
         "there, or start without them and rotate"));
     return;
   }
-  Result<TenantChange> change = TenantChange::begin();
-  if (!change) {
-    call.answer(error_response(change.error()));
-    return;
-  }
-  const core::TenantId id = call.tenant->id;
   // Read now: what the request was let in with may be older than the last change.
-  const auto entry = services.tenants.find(id);
-  std::optional<core::Tenant> stored = find_tenant(*services.submitter.durable_view(), id);
-  if (!entry || !stored) {
+  const std::optional<core::Tenant> stored =
+      find_tenant(*services.submitter.durable_view(), call.tenant->id);
+  if (!stored) {
     call.answer(error_response(404, "no such tenant"));
     return;
   }
-  Secret current = entry->next_key;
+  Result<Secret> opened = services.tenants.next_key_of(*stored);
+  if (!opened) {
+    call.answer(error_response(opened.error()));
+    return;
+  }
+  Secret current = std::move(*opened);
   Secret next = security::make_signing_key();
-  core::UpsertTenant command{services.tenants.with_keys(std::move(*stored), current, next)};
+  core::UpsertTenant command{services.tenants.with_keys(*stored, current, next), stored};
   call.batcher.submit(
-      std::move(command),
-      [change = std::move(*change), answer = std::move(call.answer), current = std::move(current),
-       next = std::move(next), name = entry->name](core::Reply reply) mutable {
-        change.end();
+      std::move(command), [answer = std::move(call.answer), current = std::move(current),
+                           next = std::move(next), name = stored->name](core::Reply reply) mutable {
         if (!reply) {
           answer(error_response(reply.error()));
           return;

@@ -1,6 +1,7 @@
 /// Commands about tenants, and their replies.
 #pragma once
 
+#include <optional>
 #include <variant>
 
 #include "core/record.h"
@@ -10,6 +11,8 @@ namespace hk::core {
 /// Creates (id 0: the core chooses one) or replaces a tenant.
 struct UpsertTenant {
   Tenant tenant{};
+  /// What `tenant` was made of. unavailable: it was changed meanwhile; nothing was done.
+  std::optional<Tenant> if_still{};
 };
 
 using TenantCommand = std::variant<UpsertTenant>;

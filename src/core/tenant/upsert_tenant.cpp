@@ -48,8 +48,17 @@ Reply Tenants::decide(const UpsertTenant& command) {
     }
     tenant.id = TenantId{tenants_.empty() ? 1 : tenants_.rbegin()->first.value() + 1};
     tenant.created_at = batch_.now();
-  } else if (!tenants_.contains(tenant.id)) {
-    return fail(ErrorKind::not_found, "no such tenant");
+  } else {
+    const auto known = tenants_.find(tenant.id);
+    if (known == tenants_.end()) {
+      return fail(ErrorKind::not_found, "no such tenant");
+    }
+    // Whoever read it before another change would undo that one.
+    if (command.if_still && *command.if_still != known->second) {
+      return fail(
+          ErrorKind::unavailable,
+          "another change of credentials is under way: nothing was done, try again shortly");
+    }
   }
   const Credentials credentials(tenant);
   for (const auto& [id, known] : tenants_) {

@@ -73,5 +73,25 @@ TEST(UpsertTenant, ATokenIsNotTakenOverByAChange) {
   EXPECT_TRUE(rig.reader.tenant_records.at(tenant_one).token_digests.empty());
 }
 
+TEST(UpsertTenant, AChangeOfWhatWasChangedMeanwhileIsRefused) {
+  Rig rig;
+  const Tenant read = rig.reader.tenant_records.at(tenant_one);
+  Tenant one = read;
+  one.token_digests = {"one"};
+  Tenant two = read;
+  two.access_keys = {{.id = "two"}};
+
+  // In one batch, so that the second could not have seen the first.
+  const auto ran = rig.run(UpsertTenant{one, read}, UpsertTenant{two, read});
+
+  EXPECT_TRUE(ran.replies.at(0).has_value());
+  EXPECT_EQ(ran.replies.at(1).error().kind, ErrorKind::unavailable);
+  EXPECT_EQ(rig.reader.tenant_records.at(tenant_one), one);
+  one.access_keys = two.access_keys;
+  EXPECT_TRUE(rig.run(UpsertTenant{one, rig.reader.tenant_records.at(tenant_one)})
+                  .replies.at(0)
+                  .has_value());
+}
+
 }  // namespace HK_TEST_FILE
 }  // namespace hk::core::testing
