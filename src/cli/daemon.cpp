@@ -15,8 +15,8 @@
 #include "cli/master_key.h"
 #include "cli/process.h"
 #include "cli/version.h"
+#include "delivery/destination.h"
 #include "delivery/headers.h"
-#include "delivery/url.h"
 #include "observe/log.h"
 #include "store/crash_point.h"
 

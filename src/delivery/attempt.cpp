@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "delivery/destination.h"
 
 namespace hk::delivery {
 namespace {

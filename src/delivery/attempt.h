@@ -72,7 +72,7 @@ class Attempt final : public DeadlineWheel::Node, public ConnectionUser {
   bool try_read_on();
 
   [[nodiscard]] const core::StartAttempt& start() const { return start_; }
-  [[nodiscard]] const Url& url() const { return url_; }
+  [[nodiscard]] const net::Url& url() const { return url_; }
   [[nodiscard]] Clock::time_point began() const { return began_; }
   /// Of its answer in the answer room; null: it needs none.
   [[nodiscard]] const std::shared_ptr<const void>& seat() const { return seat_; }
@@ -96,7 +96,7 @@ class Attempt final : public DeadlineWheel::Node, public ConnectionUser {
   AttemptMeans& means_;
   AttemptOwner& owner_;
   core::StartAttempt start_;
-  Url url_;
+  net::Url url_;
   Addresses addresses_;  ///< all of them judged
   std::size_t next_address_ = 0;
   ConnectionPtr connection_;  ///< opening or in use

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstddef>
 
+#include "base/ascii.h"
 #include "delivery/headers.h"
 
 namespace hk::delivery {
@@ -41,12 +42,13 @@ Result<Forwarded> append_forwarded(std::string& out, const core::Message& messag
       return std::unexpected(std::move(safe).error());
     }
     // The trace context goes out with the attempt's own span, below.
-    if (same_name(header.name, "traceparent") || same_name(header.name, "tracestate")) {
+    if (equals_ignoring_case(header.name, "traceparent") ||
+        equals_ignoring_case(header.name, "tracestate")) {
       continue;
     }
-    seen.user_agent |= same_name(header.name, "User-Agent");
-    seen.accept_encoding |= same_name(header.name, "Accept-Encoding");
-    seen.idempotency_key |= same_name(header.name, "Idempotency-Key");
+    seen.user_agent |= equals_ignoring_case(header.name, "User-Agent");
+    seen.accept_encoding |= equals_ignoring_case(header.name, "Accept-Encoding");
+    seen.idempotency_key |= equals_ignoring_case(header.name, "Idempotency-Key");
     append_field(out, header.name, header.value);
   }
   return seen;
@@ -113,9 +115,9 @@ void append_identity(std::string& out, const core::StartAttempt& start, const Se
 
 }  // namespace
 
-Result<void> append_request_head(std::string& out, const core::StartAttempt& start, const Url& url,
-                                 const Secret& key, std::int64_t issued_at, Signer& signer,
-                                 const RequestOptions& options) {
+Result<void> append_request_head(std::string& out, const core::StartAttempt& start,
+                                 const net::Url& url, const Secret& key, std::int64_t issued_at,
+                                 Signer& signer, const RequestOptions& options) {
   const core::Message& message = *start.message;
   if (auto safe = safe_method(message.method); !safe) {
     return safe;

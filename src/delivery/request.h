@@ -11,7 +11,7 @@
 #include "base/secret.h"
 #include "core/effect.h"
 #include "delivery/signer.h"
-#include "delivery/url.h"
+#include "net/url.h"
 
 namespace hk::delivery {
 
@@ -26,8 +26,8 @@ struct RequestOptions {
 /// `out` is as it was. invalid_argument: the stored method, target or a forwarded header is not one
 /// that may be sent. REQUIRES: the key is not empty,
 /// unless the request is without identity.
-Result<void> append_request_head(std::string& out, const core::StartAttempt& start, const Url& url,
-                                 const Secret& key, std::int64_t issued_at, Signer& signer,
-                                 const RequestOptions& options);
+Result<void> append_request_head(std::string& out, const core::StartAttempt& start,
+                                 const net::Url& url, const Secret& key, std::int64_t issued_at,
+                                 Signer& signer, const RequestOptions& options);
 
 }  // namespace hk::delivery

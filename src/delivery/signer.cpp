@@ -3,9 +3,9 @@
 #include <charconv>
 
 #include "base/assert.h"
+#include "base/encoding.h"
 #include "base/json_string.h"
 #include "security/digest.h"
-#include "security/encoding.h"
 
 namespace hk::delivery {
 namespace {
@@ -54,7 +54,7 @@ void Signer::append_token(std::string& out, const Secret& key, const SignedConte
   append_hex(claims_, random_.next());
   append_hex(claims_, random_.next());
   claims_.append(R"(","body":")");
-  claims_.append(security::base64url(bytes_of(security::sha256(content.body))));
+  claims_.append(base64url(bytes_of(security::sha256(content.body))));
   claims_.append(R"(=","fence":")");  // the documented form of `body` is padded
   claims_.append(fence_text(content.fence));
   claims_.append(R"(","attempt":)");
@@ -63,10 +63,10 @@ void Signer::append_token(std::string& out, const Secret& key, const SignedConte
 
   const std::size_t begin = out.size();
   out.append(head);
-  out.append(security::base64url(claims_));
+  out.append(base64url(claims_));
   const auto mac = security::hmac_sha256(key.reveal(), std::string_view(out).substr(begin));
   out.push_back('.');
-  out.append(security::base64url(bytes_of(mac)));
+  out.append(base64url(bytes_of(mac)));
 }
 
 }  // namespace hk::delivery

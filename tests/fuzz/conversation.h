@@ -14,9 +14,9 @@
 
 #include "api/service.h"
 #include "base/ascii.h"
+#include "delivery/destination.h"
 #include "delivery/headers.h"
 #include "delivery/request.h"
-#include "delivery/url.h"
 #include "fuzz/account.h"
 #include "fuzz/real_core.h"
 #include "fuzz/request_text.h"
@@ -120,7 +120,7 @@ class Conversation {
 
   /// What the HTTP server lets through; fields that it does not are left out.
   static bool passes_the_edge(http::Request& request) {
-    std::erase_if(request.fields, [](const http::Field& field) {
+    std::erase_if(request.fields, [](const net::Field& field) {
       return !is_token(field.name) || !std::ranges::all_of(field.value, is_value_char);
     });
     return request.target.starts_with('/') && std::ranges::all_of(request.target, is_target_char) &&

@@ -3,9 +3,10 @@
 // stored sealed, because signatures are verified with it.
 #include "api/admin/handlers.h"
 #include "api/jobs/problem.h"
-#include "api/json.h"
 #include "api/tenant_change.h"
 #include "api/text.h"
+#include "base/date.h"
+#include "base/json.h"
 #include "observe/log.h"
 #include "security/credentials.h"
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <utility>
 
+#include "delivery/destination.h"
 #include "delivery/egress_guard.h"
 #include "delivery/headers.h"
-#include "delivery/url.h"
 #include "outbox/send/hikyaku_builder.h"
 #include "outbox/send/http_builder.h"
 #include "outbox/send/request_sender.h"
@@ -27,7 +27,7 @@ std::unexpected<Error> wrong_setting(std::string_view setting, std::string_view 
 }
 
 /// The server that the operator has named: no row chooses it, so it may be anywhere.
-Result<delivery::Url> open_to_broker(delivery::EgressPolicy& egress, const std::string& url) {
+Result<net::Url> open_to_broker(delivery::EgressPolicy& egress, const std::string& url) {
   auto parsed = delivery::parse_destination(url);
   if (parsed) {
     egress.allow_loopback = true;

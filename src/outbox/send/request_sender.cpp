@@ -21,6 +21,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/assert.h"
 #include "base/random.h"
 #include "delivery/headers.h"
@@ -37,8 +38,9 @@ using Clock = std::chrono::steady_clock;
 Moment wall_now() { return std::chrono::floor<Millis>(std::chrono::system_clock::now()); }
 
 std::string_view header_of(const Row& row, std::string_view name) {
-  const auto found = std::ranges::find_if(
-      row.headers, [name](const Header& header) { return delivery::same_name(header.name, name); });
+  const auto found = std::ranges::find_if(row.headers, [name](const Header& header) {
+    return equals_ignoring_case(header.name, name);
+  });
   return found == row.headers.end() ? std::string_view() : std::string_view(found->value);
 }
 

@@ -13,13 +13,13 @@
 #include <memory>
 #include <thread>
 
-#include "observe/otlp_post.h"
+#include "net/client.h"
 
-namespace hk::observe {
+namespace hk::net {
 namespace HK_TEST_FILE {
 
 namespace asio = boost::asio;
-namespace http = boost::beast::http;
+namespace beast_http = boost::beast::http;
 using Tcp = asio::ip::tcp;
 using namespace std::chrono_literals;
 
@@ -49,7 +49,7 @@ Certificate make_certificate(const char* subject) {
   X509_gmtime_adj(X509_getm_notAfter(x), 3600);
   X509_set_pubkey(x, key.get());
   X509_NAME_add_entry_by_txt(X509_get_subject_name(x), "CN", MBSTRING_ASC,
-                             reinterpret_cast<const unsigned char*>("collector"), -1, -1, 0);
+                             reinterpret_cast<const unsigned char*>("server"), -1, -1, 0);
   X509_set_issuer_name(x, X509_get_subject_name(x));
   X509_EXTENSION* const names =
       X509V3_EXT_conf_nid(nullptr, nullptr, NID_subject_alt_name, subject);
@@ -61,15 +61,15 @@ Certificate make_certificate(const char* subject) {
           })};
 }
 
-/// Serves one export over TLS; the body that arrived, empty if none did.
-class TlsCollector {
+/// Serves one request over TLS; the body that arrived, empty if none did.
+class TlsServer {
  public:
-  explicit TlsCollector(const Certificate& certificate) {
+  explicit TlsServer(const Certificate& certificate) {
     tls_.use_certificate_chain(asio::buffer(certificate.chain));
     tls_.use_private_key(asio::buffer(certificate.key), asio::ssl::context::pem);
     thread_ = std::thread([this] { serve(); });
   }
-  ~TlsCollector() { thread_.join(); }
+  ~TlsServer() { thread_.join(); }
 
   [[nodiscard]] std::string port() const {
     return std::to_string(acceptor_.local_endpoint().port());
@@ -86,15 +86,15 @@ class TlsCollector {
     asio::ssl::stream<Tcp::socket> stream(acceptor_.accept(), tls_);
     stream.handshake(asio::ssl::stream_base::server, failed);
     boost::beast::flat_buffer buffer;
-    http::request<http::string_body> request;
+    beast_http::request<beast_http::string_body> request;
     if (!failed) {
-      http::read(stream, buffer, request, failed);
+      beast_http::read(stream, buffer, request, failed);
     }
     if (!failed) {
       body_ = request.body();
-      http::response<http::string_body> response{http::status::ok, 11};
+      beast_http::response<beast_http::string_body> response{beast_http::status::ok, 11};
       response.prepare_payload();
-      http::write(stream, response, failed);
+      beast_http::write(stream, response, failed);
     }
   }
 
@@ -126,7 +126,7 @@ class TrustedRoot {
   std::string directory_;
 };
 
-TEST(OtlpPost, TrustsACollectorOnlyByARootAndItsName) {
+TEST(Client, TrustsAServerOnlyByARootAndItsName) {
   struct Row {
     std::string_view name;
     const char* subject;
@@ -137,26 +137,25 @@ TEST(OtlpPost, TrustsACollectorOnlyByARootAndItsName) {
       {"trusted and named", "IP:127.0.0.1", true, true},
       {"unknown root", "IP:127.0.0.1", false, false},
       {"another address", "IP:127.0.0.2", true, false},
-      {"another name", "DNS:collector.example", true, false},
+      {"another name", "DNS:server.example", true, false},
   };
 
   for (const Row& row : rows) {
     SCOPED_TRACE(row.name);
     const Certificate certificate = make_certificate(row.subject);
     const TrustedRoot root(row.trusted ? certificate.chain : make_certificate(row.subject).chain);
-    TlsCollector collector(certificate);
-    OtlpPost post({.tls = true,
-                   .host = "127.0.0.1",
-                   .port = collector.port(),
-                   .path = "/v1/traces",
-                   .authority = "127.0.0.1:" + collector.port()});
+    TlsServer server(certificate);
+    const Request request{.method = "POST",
+                          .url = "https://127.0.0.1:" + server.port() + "/x",
+                          .body = "{}",
+                          .timeout = 30s};
+    const auto by_system = Client().send(request);
 
-    const auto sent = post.send("{}", 30s);
-
-    EXPECT_EQ(sent.has_value(), row.arrives) << (sent ? "sent" : sent.error().message);
-    EXPECT_EQ(collector.body(), row.arrives ? "{}" : "");
+    EXPECT_EQ(by_system.has_value(), row.arrives)
+        << (by_system ? "sent" : by_system.error().message);
+    EXPECT_EQ(server.body(), row.arrives ? "{}" : "");
   }
 }
 
 }  // namespace HK_TEST_FILE
-}  // namespace hk::observe
+}  // namespace hk::net

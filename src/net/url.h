@@ -1,6 +1,6 @@
-/// The one parser of destination URLs: what it accepts at publish time is what the egress guard
-/// judges and what the request is sent to, so that no two readings of one text can differ. Pure;
-/// any thread. Depends on base alone.
+/// The one parser of URLs: what it accepts of a destination at publish time is what the egress
+/// guard judges and what the request is sent to, so that no two readings of one text can differ.
+/// Pure; any thread.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 
-namespace hk::delivery {
+namespace hk::net {
 
 constexpr std::size_t url_bytes_max = 8192;
 
@@ -31,10 +31,10 @@ struct Url {
   friend bool operator==(const Url&, const Url&) = default;
 };
 
-/// invalid_argument, with a text for the person who published: anything but an absolute http or
-/// https URL without user name, fragment, control or non-ASCII bytes, whose host is a DNS name, a
-/// canonical dotted-quad IPv4 address or a bracketed IPv6 address. Nothing is decoded, repaired or
-/// resolved.
-Result<Url> parse_destination(std::string_view text);
+/// invalid_argument, with a text that says no more than what is wrong with it: anything but an
+/// absolute http or https URL without user name, fragment, control or non-ASCII bytes, whose host
+/// is a DNS name, a canonical dotted-quad IPv4 address or a bracketed IPv6 address. Nothing is
+/// decoded, repaired or resolved.
+Result<Url> parse_url(std::string_view text);
 
-}  // namespace hk::delivery
+}  // namespace hk::net

@@ -1,6 +1,7 @@
-#include "edge/http/socket_bio.h"
+#include "net/tls.h"
 
 #include <openssl/bio.h>
+#include <openssl/x509v3.h>
 #include <sys/socket.h>
 
 #include <cerrno>
@@ -8,7 +9,7 @@
 
 #include "base/assert.h"
 
-namespace hk::http {
+namespace hk::net {
 
 namespace {
 
@@ -69,4 +70,20 @@ void attach_socket(SSL* ssl, int socket) {
   SSL_set_bio(ssl, bio, bio);
 }
 
-}  // namespace hk::http
+bool expect_host(SSL* ssl, const std::string& host, HostKind kind) {
+  if (kind != HostKind::name) {  // SNI carries names only
+    return X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), host.c_str()) == 1;
+  }
+  SSL_set_hostflags(ssl, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+  // What the macro SSL_set_tlsext_host_name does, without its C cast.
+  return SSL_ctrl(ssl, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name,
+                  const_cast<char*>(host.c_str())) == 1 &&
+         SSL_set1_host(ssl, host.c_str()) == 1;
+}
+
+std::string certificate_fault(const SSL* ssl) {
+  const long verified = SSL_get_verify_result(ssl);
+  return verified == X509_V_OK ? "" : X509_verify_cert_error_string(verified);
+}
+
+}  // namespace hk::net

@@ -1,10 +1,10 @@
-#include "security/encoding.h"
+#include "base/encoding.h"
 
 #include <gtest/gtest.h>
 
 #include "base/random.h"
 
-namespace hk::security {
+namespace hk {
 namespace HK_TEST_FILE {
 
 TEST(Base64, WritesAndReadsTheTextsOfRfc4648) {
@@ -100,4 +100,4 @@ TEST(Encoding, ReadsRandomTextsOnlyWhenItWouldWriteThemSo) {
 }
 
 }  // namespace HK_TEST_FILE
-}  // namespace hk::security
+}  // namespace hk

@@ -1,4 +1,4 @@
-#include "delivery/url.h"
+#include "net/url.h"
 
 #include <arpa/inet.h>
 
@@ -10,21 +10,14 @@
 
 #include "base/ascii.h"
 
-namespace hk::delivery {
+namespace hk::net {
 namespace {
 
 constexpr std::size_t name_bytes_max = 253;
 constexpr std::size_t label_bytes_max = 63;
 
 std::unexpected<Error> refuse(std::string why) {
-  return fail(ErrorKind::invalid_argument, "invalid destination url: " + std::move(why));
-}
-
-/// REQUIRES: lower_prefix is in lower case.
-bool has_prefix_ignoring_case(std::string_view text, std::string_view lower_prefix) {
-  return text.size() >= lower_prefix.size() &&
-         std::equal(lower_prefix.begin(), lower_prefix.end(), text.begin(),
-                    [](char a, char b) { return a == to_lower(b); });
+  return fail(ErrorKind::invalid_argument, std::move(why));
 }
 
 std::uint16_t default_port(Scheme scheme) { return scheme == Scheme::https ? 443 : 80; }
@@ -211,20 +204,17 @@ std::string Url::host_header() const {
                                       : bracketed(*this) + ":" + std::to_string(port);
 }
 
-Result<Url> parse_destination(std::string_view text) {
-  if (text.empty()) {
-    return fail(ErrorKind::invalid_argument, "a non-empty destination must be provided");
-  }
+Result<Url> parse_url(std::string_view text) {
   if (text.size() > url_bytes_max) {
     return refuse("longer than " + std::to_string(url_bytes_max) + " bytes");
   }
 
   Url url;
   std::string_view rest = text;
-  if (has_prefix_ignoring_case(text, "http://")) {
+  if (starts_with_ignoring_case(text, "http://")) {
     url.scheme = Scheme::http;
     rest.remove_prefix(7);
-  } else if (has_prefix_ignoring_case(text, "https://")) {
+  } else if (starts_with_ignoring_case(text, "https://")) {
     url.scheme = Scheme::https;
     rest.remove_prefix(8);
   } else {
@@ -247,4 +237,4 @@ Result<Url> parse_destination(std::string_view text) {
   return url;
 }
 
-}  // namespace hk::delivery
+}  // namespace hk::net

@@ -1,4 +1,4 @@
-#include "delivery/url.h"
+#include "net/url.h"
 
 #include <gtest/gtest.h>
 
@@ -6,9 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "delivery/address.h"
-
-namespace hk::delivery {
+namespace hk::net {
 namespace HK_TEST_FILE {
 
 TEST(Url, ReadsEveryAcceptedSpelling) {
@@ -75,7 +73,7 @@ TEST(Url, ReadsEveryAcceptedSpelling) {
   for (const Row& row : rows) {
     SCOPED_TRACE(row.text);
 
-    const auto url = parse_destination(row.text);
+    const auto url = parse_url(row.text);
 
     ASSERT_TRUE(url.has_value()) << url.error().message;
     EXPECT_EQ(url->authority_key(), row.key);
@@ -253,7 +251,7 @@ TEST(Url, RefusesEverySpellingThatCouldBeReadInTwoWays) {
   for (const std::string& text : rows) {
     SCOPED_TRACE(text.substr(0, 80));
 
-    const auto url = parse_destination(text);
+    const auto url = parse_url(text);
 
     ASSERT_FALSE(url.has_value()) << url->authority_key();
     EXPECT_EQ(url.error().kind, ErrorKind::invalid_argument);
@@ -261,18 +259,5 @@ TEST(Url, RefusesEverySpellingThatCouldBeReadInTwoWays) {
   }
 }
 
-TEST(Url, TellsTheSchemeErrorInTheWordsOfTheService) {
-  EXPECT_EQ(parse_destination("example.com").error().message,
-            "invalid destination url: endpoint has invalid scheme, add http:// or https://");
-  EXPECT_EQ(parse_destination("").error().message, "a non-empty destination must be provided");
-}
-
-TEST(Address, ANulByteDoesNotEndAnAddress) {
-  for (const std::string_view text : {"192.0.2.1", "2001:db8::1"}) {
-    EXPECT_TRUE(parse_address(text).has_value());
-    EXPECT_FALSE(parse_address(std::string(text) + '\0').has_value());
-  }
-}
-
 }  // namespace HK_TEST_FILE
-}  // namespace hk::delivery
+}  // namespace hk::net
