@@ -1,35 +1,39 @@
-#include "delivery/request.h"
+#include "delivery/request_head.h"
 
 #include <gtest/gtest.h>
 
 #include <memory>
 #include <string>
 
+#include "delivery/destination.h"
+#include "delivery/envelope/envelopes.h"
+#include "delivery/envelope/plain.h"
+
 namespace hk::delivery {
 namespace HK_TEST_FILE {
 
-const Secret key{"sig_test"};
-
 struct Case {
   core::Message message{};
-  core::StartAttempt start{};
+  Request request{};
+  Envelopes envelopes{[](core::TenantId) { return std::make_shared<const Secret>("sig_test"); }, 1};
 
   Case() {
     message.id = {core::Seq{5}, 6};
     message.url = "https://Example.com/hook?x=1";
     message.body = R"({"a":1})";
     message.headers = {{"Content-Type", "application/json"}};
-    start.id = message.id;
-    start.fence = {3, 2};
-    start.retried = 1;
+    request.id = message.id;
+    request.fence = {3, 2};
+    request.retried = 1;
   }
 
-  Result<std::string> build(const RequestOptions& options = {}) {
-    start.message = std::make_shared<core::Message>(message);
+  Result<std::string> build(Envelope* envelope = nullptr) {
+    request.message = std::make_shared<core::Message>(message);
+    request.envelope = envelope == nullptr ? &envelopes.of(message) : envelope;
     const auto url = parse_destination(message.url);
-    Signer signer(1);
     std::string out = "before";
-    const auto built = append_request_head(out, start, *url, key, 1'700'000'000, signer, options);
+    const auto built = append_request_head(
+        out, request, *url, std::chrono::sys_seconds(std::chrono::seconds(1'700'000'000)));
     if (!built) {
       EXPECT_EQ(out, "before");
       return std::unexpected(built.error());
@@ -53,7 +57,7 @@ TEST(Request, IsExactlyTheseBytes) {
   one.message.trace.trace_id = {0x0a, 0xf7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x1c};
   one.message.trace.flags = 1;
   one.message.trace.state = "vendor=1";
-  one.start.span_id = {0xb7, 0, 0, 0, 0, 0, 0, 0x31};
+  one.request.span_id = {0xb7, 0, 0, 0, 0, 0, 0, 0x31};
 
   const auto head = one.build();
 
@@ -169,7 +173,7 @@ TEST(Request, ATextThatCannotBeAFieldIsLeftOut) {
   one.message.labels = {"a\r\nb"};
   one.message.caller_ip = "a\nb";
   one.message.trace.trace_id[0] = 1;
-  one.start.span_id[0] = 1;
+  one.request.span_id[0] = 1;
   one.message.trace.state = "a\r\nHost: b";
 
   const std::string head = one.build().value();
@@ -179,16 +183,17 @@ TEST(Request, ATextThatCannotBeAFieldIsLeftOut) {
   EXPECT_EQ(head.find("tracestate"), std::string::npos);
 }
 
-TEST(Request, CarriesNothingOfOursWithoutIdentity) {
+TEST(Request, CarriesNothingOfOursInAPlainEnvelope) {
   Case one;
+  PlainEnvelope plain("Other/1");
   one.message.caller_ip = "192.0.2.7";
   one.message.labels = {"a"};
   one.message.topic = "group";
   one.message.schedule = "scd_1";
   one.message.trace.trace_id = {0x0a, 0xf7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x1c};
-  one.start.span_id = {0xb7, 0, 0, 0, 0, 0, 0, 0x31};
+  one.request.span_id = {0xb7, 0, 0, 0, 0, 0, 0, 0x31};
 
-  const auto head = one.build({.user_agent = "Other/1", .identity = false});
+  const auto head = one.build(&plain);
 
   ASSERT_TRUE(head.has_value());
   EXPECT_EQ(*head,
@@ -199,6 +204,58 @@ TEST(Request, CarriesNothingOfOursWithoutIdentity) {
             "Accept-Encoding: identity\r\n"
             "traceparent: 00-0af7000000000000000000000000001c-b700000000000031-01\r\n"
             "Content-Length: 7\r\n\r\n");
+}
+
+TEST(Request, OfATopicOfSnsSaysWhichAttemptItIs) {
+  Case one;
+  one.message.notification = true;
+  one.message.headers = {{"Content-Type", "text/plain; charset=UTF-8"},
+                         {"User-Agent", "Amazon Simple Notification Service Agent"},
+                         {"x-amz-sns-message-type", "Notification"}};
+  one.message.caller_ip = "192.0.2.7";
+
+  const auto head = one.build();
+
+  ASSERT_TRUE(head.has_value());
+  const std::string id = core::to_text(one.message.id);
+  EXPECT_EQ(without_signature(*head),
+            "POST /hook?x=1 HTTP/1.1\r\n"
+            "Host: example.com\r\n"
+            "Content-Type: text/plain; charset=UTF-8\r\n"
+            "User-Agent: Amazon Simple Notification Service Agent\r\n"
+            "x-amz-sns-message-type: Notification\r\n"
+            "Accept-Encoding: identity\r\n"
+            "Upstash-Message-Id: " +
+                id +
+                "\r\n"
+                "Upstash-Retried: 1\r\n"
+                "Upstash-Signature: <token>\r\n"
+                "Upstash-Caller-Ip: 192.0.2.7\r\n"
+                "Hikyaku-Message-Id: " +
+                id +
+                "\r\n"
+                "Hikyaku-Attempt: 2\r\n"
+                "Hikyaku-Fence: 0.3.2\r\n"
+                "Idempotency-Key: " +
+                id +
+                "\r\n"
+                "Content-Length: 7\r\n\r\n");
+}
+
+TEST(Request, IsNotBuiltWithoutAKeyToSignItWith) {
+  for (const auto& key :
+       {std::shared_ptr<const Secret>(), std::make_shared<const Secret>(std::string())}) {
+    for (const bool notification : {false, true}) {
+      Case one;
+      one.message.notification = notification;
+      Envelopes keyless([&key](core::TenantId) { return key; }, 1);
+
+      const auto head = one.build(&keyless.of(one.message));
+
+      ASSERT_FALSE(head.has_value());
+      EXPECT_EQ(head.error().message, "the tenant has no signing key");
+    }
+  }
 }
 
 }  // namespace HK_TEST_FILE

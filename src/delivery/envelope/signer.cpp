@@ -1,4 +1,4 @@
-#include "delivery/signer.h"
+#include "delivery/envelope/signer.h"
 
 #include <charconv>
 
