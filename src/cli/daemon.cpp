@@ -282,19 +282,25 @@ Result<void> Daemon::listen() {
   // ready.
   auto started =
       server_->start([this](http::Request&& request, http::Responder respond, http::IoThread& io) {
-        if (const api::Intake intake = intake_.load(std::memory_order_acquire);
-            !api::takes(intake, request)) {
-          http::Response busy = api::Service::refusal(request, 503, api::reason_to_refuse(intake));
-          busy.fields.push_back({"Retry-After", "1"});
-          respond(std::move(busy));
-          return;
-        }
-        service_->handle(std::move(request), std::move(respond), io);
+        serve(std::move(request), std::move(respond), io);
       });
   if (!started) return started;
   io_threads_ = server_->threads();
   egress_.own_ports = {server_->port()};  // nobody asks the policy before all is ready
   return {};
+}
+
+/// From the network; or from the relay in this process, which need not prove who it is.
+void Daemon::serve(http::Request&& request, http::Responder respond, http::IoThread& io,
+                   std::shared_ptr<const engine::TenantDirectory::Entry> caller) {
+  if (const api::Intake intake = intake_.load(std::memory_order_acquire);
+      !api::takes(intake, request)) {
+    http::Response busy = api::Service::refusal(request, 503, api::reason_to_refuse(intake));
+    busy.fields.push_back({"Retry-After", "1"});
+    respond(std::move(busy));
+    return;
+  }
+  service_->handle(std::move(request), std::move(respond), io, std::move(caller));
 }
 
 Result<delivery::EgressPolicy> Daemon::make_egress() const {

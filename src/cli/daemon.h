@@ -66,7 +66,9 @@ class Daemon {
   void register_metrics();
   void start_pushing();
   Result<void> start_outbox();
-  Result<void> fill_in_own_broker(outbox::Settings& settings) const;
+  outbox::MakeCarrier way_into_this_server(const outbox::Settings& settings);
+  void serve(http::Request&& request, http::Responder respond, http::IoThread& io,
+             std::shared_ptr<const engine::TenantDirectory::Entry> caller = nullptr);
   void run_effects(std::vector<core::Effect> effects);
   [[nodiscard]] Result<delivery::EgressPolicy> make_egress() const;
   [[nodiscard]] std::string url() const;
