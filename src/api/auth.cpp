@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "api/text.h"
+#include "base/ascii.h"
 
 namespace hk::api {
 

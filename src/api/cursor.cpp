@@ -2,9 +2,9 @@
 
 #include "api/text.h"
 #include "base/bytes.h"
+#include "base/encoding.h"
 #include "base/time.h"
 #include "security/digest.h"
-#include "security/encoding.h"
 
 namespace hk::api {
 
@@ -17,7 +17,7 @@ std::string seal_of(const CursorScope& scope, std::string_view place) {
   append_be(covered, scope.tenant.value());
   covered += place;
   const security::Digest256 digest = security::sha256(covered);
-  return security::hex(std::string(digest.begin(), digest.begin() + 6));
+  return hex(std::string(digest.begin(), digest.begin() + 6));
 }
 
 }  // namespace

@@ -4,9 +4,10 @@
 #include <utility>
 #include <vector>
 
-#include "api/json.h"
 #include "api/route.h"
 #include "api/text.h"
+#include "base/ascii.h"
+#include "base/json.h"
 
 namespace hk::api {
 
@@ -40,7 +41,7 @@ std::vector<std::string> path_parameters(std::string_view pattern) {
 }
 
 std::string operation_id(const Route& route) {
-  std::string id = to_lower(route.method);
+  std::string id = lower_case(route.method);
   for (const char c : path_of(route.pattern)) {
     const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
     if (letter) {
@@ -127,7 +128,7 @@ std::string_view scheme_of(Access access) {
 }
 
 void write_operation(JsonWriter& json, const Route& route, const RouteWords& words) {
-  json.key(to_lower(route.method));
+  json.key(lower_case(route.method));
   json.begin_object();
   json.field("operationId", operation_id(route));
   json.key("tags");

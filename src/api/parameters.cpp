@@ -4,6 +4,7 @@
 
 #include "api/json_input.h"
 #include "api/text.h"
+#include "base/ascii.h"
 #include "edge/http/message.h"
 
 namespace hk::api {

@@ -1,5 +1,6 @@
 #include "api/route.h"
 
+#include "base/ascii.h"
 #include "edge/http/message.h"
 
 namespace hk::api {
@@ -40,7 +41,7 @@ std::optional<RouteMatch> match(std::string_view pattern, std::string_view targe
         return std::nullopt;
       }
       found.param = segment;
-    } else if (!http::equals_ignoring_case(expected, segment)) {
+    } else if (!equals_ignoring_case(expected, segment)) {
       return std::nullopt;
     }
   }

@@ -41,6 +41,9 @@ Result<void> authenticate(const Services& services, const Route& route, Call& ca
       return {};
     }
     case Access::tenant: {
+      if (call.tenant) {  // a part of this server asks
+        return {};
+      }
       const AuthAttempt attempt{.way = "token", .asked_for = route.pattern};
       if (!token.empty()) {
         call.tenant = services.tenants.authenticate(token);
@@ -130,10 +133,12 @@ void Service::attach(const std::vector<http::IoThread*>& threads) {
   }
 }
 
-void Service::handle(http::Request&& request, http::Responder respond, http::IoThread& io) {
+void Service::handle(http::Request&& request, http::Responder respond, http::IoThread& io,
+                     std::shared_ptr<const engine::TenantDirectory::Entry> caller) {
   Call call{.request = request,
             .answer = Answer(std::move(respond), services_.metrics, answer_room_),
-            .batcher = batcher_of(io)};
+            .batcher = batcher_of(io),
+            .tenant = std::move(caller)};
   if (sqs::is_for_aws(request)) {
     sqs::handle(services_, call);
     return;

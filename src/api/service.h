@@ -35,7 +35,9 @@ class Service {
   void attach(const std::vector<http::IoThread*>& threads);
 
   /// The server's handler. Never blocks, never throws; answers every request exactly once.
-  void handle(http::Request&& request, http::Responder respond, http::IoThread& io);
+  /// `caller`: whose request it is, where that is known already; null: the request has to prove it.
+  void handle(http::Request&& request, http::Responder respond, http::IoThread& io,
+              std::shared_ptr<const engine::TenantDirectory::Entry> caller = nullptr);
 
   /// What receivers have been waiting for. From the engine's sync thread.
   void hand_out(std::vector<core::HandOut> all);

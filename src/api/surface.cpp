@@ -5,6 +5,7 @@
 #include "api/jobs/problem.h"
 #include "api/qstash/errors.h"
 #include "api/text.h"
+#include "base/ascii.h"
 
 namespace hk::api {
 

@@ -9,7 +9,6 @@
 
 #include "base/duration.h"
 #include "base/error.h"
-#include "base/time.h"
 #include "core/header_map.h"
 
 namespace hk::api {
@@ -33,17 +32,9 @@ bool valid_name(std::string_view text);
 inline constexpr std::size_t queue_name_bytes_max = 256;
 bool valid_new_queue_name(std::string_view text);
 
-/// Without leading and trailing spaces and tabs.
-std::string_view trim(std::string_view text);
 /// Parts between commas, trimmed; empty ones are left out.
 std::vector<std::string> split_commas(std::string_view text);
 
-std::string to_lower(std::string_view text);
-bool starts_with_ignoring_case(std::string_view text, std::string_view prefix);
-
 using core::canonical_header_name;
-
-/// "2026-01-02T03:04:05.678Z".
-std::string rfc3339(Moment moment);
 
 }  // namespace hk::api

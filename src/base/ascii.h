@@ -1,9 +1,10 @@
-/// ASCII without a locale, and the character classes of RFC 9110 that edge and delivery need, as
-/// tables. Used on any thread.
+/// ASCII without a locale, and the character classes of RFC 9110 as tables: what every module that
+/// reads text shares. Pure, any thread.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace hk {
@@ -58,11 +59,31 @@ constexpr bool is_token(std::string_view text) {
 /// Visible ASCII without '#': what a request target may hold on the wire.
 constexpr bool is_target_char(char c) { return c > 0x20 && c < 0x7f && c != '#'; }
 
-/// Without leading and trailing spaces and tabs.
-constexpr std::string_view trim(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
+/// Blanks within a line, and with the ends of lines.
+inline constexpr std::string_view blanks = " \t";
+inline constexpr std::string_view white_space = " \t\r\n";
+
+/// Without what of `outside` leads and trails.
+constexpr std::string_view trim(std::string_view text, std::string_view outside = blanks) {
+  while (!text.empty() && outside.contains(text.front())) text.remove_prefix(1);
+  while (!text.empty() && outside.contains(text.back())) text.remove_suffix(1);
   return text;
+}
+
+constexpr bool equals_ignoring_case(std::string_view a, std::string_view b) {
+  if (a.size() != b.size()) return false;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (a[i] != b[i] && to_lower(a[i]) != to_lower(b[i])) return false;
+  }
+  return true;
+}
+constexpr bool starts_with_ignoring_case(std::string_view text, std::string_view prefix) {
+  return equals_ignoring_case(text.substr(0, prefix.size()), prefix);
+}
+inline std::string lower_case(std::string_view text) {
+  std::string lowered(text);
+  for (char& c : lowered) c = to_lower(c);
+  return lowered;
 }
 
 }  // namespace hk

@@ -5,8 +5,7 @@
 #include <algorithm>
 
 #include <chrono>
-#include <condition_variable>
-#include <mutex>
+#include <future>
 #include <thread>
 
 #include "api/sns/signing_key.h"
@@ -15,8 +14,8 @@
 #include "cli/master_key.h"
 #include "cli/process.h"
 #include "cli/version.h"
+#include "delivery/destination.h"
 #include "delivery/headers.h"
-#include "delivery/url.h"
 #include "observe/log.h"
 #include "store/crash_point.h"
 
@@ -283,19 +282,25 @@ Result<void> Daemon::listen() {
   // ready.
   auto started =
       server_->start([this](http::Request&& request, http::Responder respond, http::IoThread& io) {
-        if (const api::Intake intake = intake_.load(std::memory_order_acquire);
-            !api::takes(intake, request)) {
-          http::Response busy = api::Service::refusal(request, 503, api::reason_to_refuse(intake));
-          busy.fields.push_back({"Retry-After", "1"});
-          respond(std::move(busy));
-          return;
-        }
-        service_->handle(std::move(request), std::move(respond), io);
+        serve(std::move(request), std::move(respond), io);
       });
   if (!started) return started;
   io_threads_ = server_->threads();
   egress_.own_ports = {server_->port()};  // nobody asks the policy before all is ready
   return {};
+}
+
+/// From the network; or from the relay in this process, which need not prove who it is.
+void Daemon::serve(http::Request&& request, http::Responder respond, http::IoThread& io,
+                   std::shared_ptr<const engine::TenantDirectory::Entry> caller) {
+  if (const api::Intake intake = intake_.load(std::memory_order_acquire);
+      !api::takes(intake, request)) {
+    http::Response busy = api::Service::refusal(request, 503, api::reason_to_refuse(intake));
+    busy.fields.push_back({"Retry-After", "1"});
+    respond(std::move(busy));
+    return;
+  }
+  service_->handle(std::move(request), std::move(respond), io, std::move(caller));
 }
 
 Result<delivery::EgressPolicy> Daemon::make_egress() const {
@@ -319,30 +324,29 @@ Result<void> Daemon::start_delivery() {
   out.allow_cbc = options_.allow_cbc_ciphers;
   out.response_bytes_kept = options_.response_bytes_kept;
   out.in_flight_max = options_.global_parallelism;
-  out.record_spans = !options_.otlp_endpoint.empty();
+  std::vector<void*> threads;
   for (http::IoThread* io : io_threads_) {
-    auto made =
-        delivery::Dispatcher::make(out, io->io_context(), *engine_, *tenants_, metrics_, *spans_);
-    if (!made) return std::unexpected(made.error());
-    dispatchers_.push_back(std::move(*made));
+    threads.push_back(io->io_context());
   }
-  // Queues that push: SQS messages need not have a trace, so there is no span to record.
-  out.record_spans = false;
-  push_reports_ = std::make_unique<PushReports>(*this);
-  auto made = delivery::Dispatcher::make(out, io_threads_.front()->io_context(), *push_reports_,
-                                         *tenants_, metrics_, *spans_);
+  const auto keys = delivery::signing_keys_of(*tenants_);
+  auto made = delivery::Deliveries::make(
+      out, threads, {*engine_, keys, metrics_, *spans_, !options_.otlp_endpoint.empty()});
   if (!made) return std::unexpected(made.error());
-  push_dispatcher_ = std::move(*made);
+  deliveries_ = std::move(*made);
+  // Queues that push: SQS messages need not have a trace, so there is no span to record.
+  push_reports_ = std::make_unique<PushReports>(*this);
+  made = delivery::Deliveries::make(out, {threads.front()},
+                                    {*push_reports_, keys, metrics_, *spans_, false});
+  if (!made) return std::unexpected(made.error());
+  pushes_ = std::move(*made);
   return {};
 }
 
 void Daemon::start_pushing() {
   io_threads_.front()->post([this] {
-    pusher_ = std::make_unique<api::sqs::Pusher>(*engine_, service_->options(),
-                                                 service_->batcher_of(*io_threads_.front()),
-                                                 [this](std::vector<core::StartAttempt> attempts) {
-                                                   push_dispatcher_->start(std::move(attempts));
-                                                 });
+    pusher_ = std::make_unique<api::sqs::Pusher>(
+        *engine_, service_->options(), service_->batcher_of(*io_threads_.front()),
+        [this](std::vector<core::StartAttempt> attempts) { pushes_->start(std::move(attempts)); });
     pusher_->begin();
   });
 }
@@ -364,17 +368,13 @@ Result<void> Daemon::start_engine() {
   return {};
 }
 
-/// On the sync thread: one wake-up per I/O thread, however many attempts.
+/// On the sync thread.
 void Daemon::run_effects(std::vector<core::Effect> effects) {
   std::vector<core::HandOut> handed_out;
-  std::vector<std::vector<core::StartAttempt>> by_thread(dispatchers_.size());
-  const std::hash<std::string> hash;
+  std::vector<core::StartAttempt> attempts;
   for (core::Effect& effect : effects) {
     if (auto* start = std::get_if<core::StartAttempt>(&effect)) {
-      // One destination, one thread: its connections are kept there.
-      const std::size_t at =
-          dispatchers_.size() == 1 ? 0 : hash(start->message->host) % dispatchers_.size();
-      by_thread[at].push_back(std::move(*start));
+      attempts.push_back(std::move(*start));
     } else if (auto* handed = std::get_if<core::HandOut>(&effect)) {
       handed_out.push_back(std::move(*handed));
     } else if (auto put = tenants_->put(std::get<core::TenantChanged>(effect).tenant); !put) {
@@ -384,13 +384,8 @@ void Daemon::run_effects(std::vector<core::Effect> effects) {
   if (!handed_out.empty()) {
     service_->hand_out(std::move(handed_out));
   }
-  for (std::size_t i = 0; i < by_thread.size(); ++i) {
-    if (!by_thread[i].empty()) {
-      io_threads_[i]->post(
-          [dispatcher = dispatchers_[i].get(), attempts = std::move(by_thread[i])]() mutable {
-            dispatcher->start(std::move(attempts));
-          });
-    }
+  if (!attempts.empty()) {
+    deliveries_->start(std::move(attempts));
   }
 }
 
@@ -403,7 +398,7 @@ void Daemon::stop() {
   if (was_ready) {
     observe::log(Level::info, "server.draining");
   }
-  if (push_dispatcher_) {  // before its receives end: it would ask again
+  if (pushes_) {  // before its receives end: it would ask again
     io_threads_.front()->post([this] {
       if (pusher_) {
         pusher_->stop();
@@ -419,25 +414,16 @@ void Daemon::stop() {
   }
   auto stopping = api::Intake::no_receives;  // a store that fails meanwhile takes nothing
   intake_.compare_exchange_strong(stopping, api::Intake::settlements);
-  std::mutex mutex;
-  std::condition_variable all_stopped;
-  std::size_t running = dispatchers_.size() + (push_dispatcher_ ? 1 : 0);
-  const auto stop_one = [&](delivery::Dispatcher& dispatcher) {
-    dispatcher.stop(deadline, [&] {
-      const std::lock_guard lock(mutex);
-      --running;
-      all_stopped.notify_one();
-    });
-  };
-  for (const auto& dispatcher : dispatchers_) {
-    stop_one(*dispatcher);
+  std::vector<std::future<void>> stopped;
+  for (delivery::Deliveries* const some : {deliveries_.get(), pushes_.get()}) {
+    if (some != nullptr) {
+      std::promise<void> promise;
+      stopped.push_back(promise.get_future());
+      some->stop(deadline, [promise = std::move(promise)]() mutable { promise.set_value(); });
+    }
   }
-  if (push_dispatcher_) {
-    stop_one(*push_dispatcher_);
-  }
-  {
-    std::unique_lock lock(mutex);
-    all_stopped.wait(lock, [&] { return running == 0; });
+  for (const std::future<void>& one : stopped) {
+    one.wait();
   }
   if (server_) {
     server_->stop(std::max(std::chrono::duration_cast<std::chrono::milliseconds>(
@@ -448,8 +434,8 @@ void Daemon::stop() {
   if (engine_) {
     engine_->stop();
   }
-  dispatchers_.clear();
-  push_dispatcher_.reset();
+  deliveries_.reset();
+  pushes_.reset();
   // Requests that were cut off live on in what their threads would have run next, with the views of
   // the store that they read from: it may not be closed before those end.
   pusher_.reset();

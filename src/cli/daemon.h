@@ -15,7 +15,7 @@
 #include "cli/disk_watch.h"
 #include "cli/worker.h"
 #include "config/options.h"
-#include "delivery/dispatcher.h"
+#include "delivery/deliveries.h"
 #include "edge/http/server.h"
 #include "engine/engine.h"
 #include "observe/metrics.h"
@@ -66,7 +66,9 @@ class Daemon {
   void register_metrics();
   void start_pushing();
   Result<void> start_outbox();
-  Result<void> fill_in_own_broker(outbox::Settings& settings) const;
+  outbox::MakeCarrier way_into_this_server(const outbox::Settings& settings);
+  void serve(http::Request&& request, http::Responder respond, http::IoThread& io,
+             std::shared_ptr<const engine::TenantDirectory::Entry> caller = nullptr);
   void run_effects(std::vector<core::Effect> effects);
   [[nodiscard]] Result<delivery::EgressPolicy> make_egress() const;
   [[nodiscard]] std::string url() const;
@@ -96,11 +98,11 @@ class Daemon {
   std::unique_ptr<api::Service> service_;
   std::unique_ptr<http::Server> server_;
   std::vector<http::IoThread*> io_threads_;
-  std::vector<std::unique_ptr<delivery::Dispatcher>> dispatchers_;
-  /// How its attempts ended is for the pusher, not for the core.
+  std::unique_ptr<delivery::Deliveries> deliveries_;
+  /// How they ended is for the pusher, not for the core.
   class PushReports;
   std::unique_ptr<PushReports> push_reports_;
-  std::unique_ptr<delivery::Dispatcher> push_dispatcher_;
+  std::unique_ptr<delivery::Deliveries> pushes_;
   std::unique_ptr<api::sqs::Pusher> pusher_;  ///< touched on the first I/O thread only
   Welcome welcome_;
   std::optional<outbox::RelayMetrics> relay_metrics_;

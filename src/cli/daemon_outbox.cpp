@@ -1,33 +1,41 @@
 // The outbox relay inside a server: OUTBOX_ENABLED=true and the other variables of the relay.
 #include <fmt/core.h>
 
+#include <optional>
+#include <utility>
+
 #include "cli/daemon.h"
+#include "cli/own_server.h"
 #include "cli/process.h"
 #include "config/values.h"
 #include "outbox/load_settings.h"
 
 namespace hk::cli {
-/// Publishing into this very server needs nothing but the token, which is stored as a digest only.
-Result<void> Daemon::fill_in_own_broker(outbox::Settings& settings) const {
-  if (settings.adapter != outbox::Adapter::hikyaku || !settings.broker_url.empty()) {
-    return {};
-  }
-  if (!options_.tls_cert.empty()) {
-    return fail(ErrorKind::invalid_argument,
-                "OUTBOX_BROKER_URL is needed: this server speaks TLS and is known by the name in "
-                "its certificate, such as https://hikyaku.example.com");
-  }
-  settings.broker_url =
-      fmt::format("http://{}:{}", config::own_host(options_.listen.host), server_->port());
+
+/// Rows become requests to this very server. With a token they are of its tenant, without one of
+/// the default tenant.
+outbox::MakeCarrier Daemon::way_into_this_server(const outbox::Settings& settings) {
+  std::optional<core::TenantId> tenant;
   if (settings.broker_token.empty()) {
-    if (!welcome_.token) {
-      return fail(ErrorKind::invalid_argument,
-                  "OUTBOX_BROKER_TOKEN is needed: the token of the tenant that the relay publishes "
-                  "for is stored only as a digest");
+    for (const auto& one : tenants_->all()) {
+      if (one->name == default_tenant) {
+        tenant = one->id;
+      }
     }
-    settings.broker_token = *welcome_.token;
   }
-  return {};
+  return into_own_server([this, tenant, turn = std::size_t{0}](std::vector<HandIn> all) mutable {
+    http::IoThread& io = *io_threads_[turn++ % io_threads_.size()];
+    io.post([this, &io, tenant, all = std::move(all)]() mutable {
+      for (HandIn& one : all) {
+        if (one.request.body.size() > service_->body_bytes_max(one.request.target)) {
+          one.respond(api::Service::refusal(one.request, 413, "the body is too large"));
+          continue;
+        }
+        serve(std::move(one.request), std::move(one.respond), io,
+              tenant ? tenants_->find(*tenant) : nullptr);
+      }
+    });
+  });
 }
 
 Result<void> Daemon::start_outbox() {
@@ -43,8 +51,12 @@ Result<void> Daemon::start_outbox() {
                 "OUTBOX_ENABLED is set, and OUTBOX_DATABASE is not: give it an address such as "
                 "postgres://user@host:5432/name");
   }
-  if (auto filled = fill_in_own_broker(*settings); !filled) {
-    return filled;
+  outbox::MakeCarrier own_server;
+  if (settings->adapter == outbox::Adapter::hikyaku && settings->broker_url.empty()) {
+    // Only a name, for the log: nothing connects to it.
+    settings->broker_url = fmt::format("{}://{}:{}", options_.tls_cert.empty() ? "http" : "https",
+                                       config::own_host(options_.listen.host), server_->port());
+    own_server = way_into_this_server(*settings);
   }
   settings->allow_loopback_destinations |= options_.allow_loopback_destinations;
   settings->allow_private_destinations |= options_.allow_private_destinations;
@@ -55,8 +67,9 @@ Result<void> Daemon::start_outbox() {
   }
   settings->own_ports = {server_->port()};
   relay_metrics_.emplace(metrics_);
-  auto relay = outbox::Relay::make(*settings, *relay_metrics_,
-                                   options_.otlp_endpoint.empty() ? nullptr : spans_.get());
+  auto relay =
+      outbox::Relay::make(*settings, *relay_metrics_,
+                          options_.otlp_endpoint.empty() ? nullptr : spans_.get(), own_server);
   if (!relay) {
     return std::unexpected(relay.error());
   }

@@ -25,7 +25,7 @@ std::string printable_body(std::string_view body) {
 void print(const http::Request& request, bool json) {
   if (json) {
     boost::json::object headers;
-    for (const http::Field& field : request.fields) {
+    for (const net::Field& field : request.fields) {
       headers[field.name] = field.value;
     }
     fmt::print("{}\n", boost::json::serialize(boost::json::object{{"method", request.method},

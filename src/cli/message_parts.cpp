@@ -27,7 +27,7 @@ std::optional<std::string> read_body_file(const std::string& file) {
   return body;
 }
 
-bool add_forwarded(std::vector<http::Field>& fields, const std::vector<std::string>& headers) {
+bool add_forwarded(std::vector<net::Field>& fields, const std::vector<std::string>& headers) {
   for (const std::string& header : headers) {
     const std::size_t colon = header.find(':');
     if (colon == std::string::npos || colon == 0) {

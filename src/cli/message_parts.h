@@ -13,6 +13,6 @@ namespace hk::cli {
 std::optional<std::string> read_body_file(const std::string& file);
 
 /// "Name: value" becomes "Upstash-Forward-Name: value", added to `fields`. False: it is not one.
-bool add_forwarded(std::vector<http::Field>& fields, const std::vector<std::string>& headers);
+bool add_forwarded(std::vector<net::Field>& fields, const std::vector<std::string>& headers);
 
 }  // namespace hk::cli

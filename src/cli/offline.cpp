@@ -9,7 +9,7 @@
 #include "cli/exit_code.h"
 #include "cli/master_key.h"
 #include "cli/process.h"
-#include "edge/http/client.h"
+#include "net/client.h"
 #include "store/rocksdb/rocksdb_store.h"
 #include "store/verify.h"
 
@@ -99,13 +99,13 @@ int backup(const std::string& data, const std::string& to, const std::string& ur
   std::string unreachable;
   if (const auto admin = read_admin_file(data)) {
     const auto answer =
-        http::fetch({.method = "POST",
-                     .url = (url.empty() ? admin->url : url) + "/api/v1/admin/backup",
-                     .fields = {{"Authorization", "Bearer " + std::string(admin->token.reveal())},
-                                {"Content-Type", "application/json"}},
-                     .body = json::serialize(json::object{{"directory", target}}),
-                     .timeout = std::chrono::minutes(10),
-                     .ca_file = ca_file});
+        net::fetch({.method = "POST",
+                    .url = (url.empty() ? admin->url : url) + "/api/v1/admin/backup",
+                    .fields = {{"Authorization", "Bearer " + std::string(admin->token.reveal())},
+                               {"Content-Type", "application/json"}},
+                    .body = json::serialize(json::object{{"directory", target}}),
+                    .timeout = std::chrono::minutes(10)},
+                   ca_file);
     if (answer && answer->status / 100 == 2) {
       return finish(as_json, done, text);
     }

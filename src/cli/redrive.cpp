@@ -76,7 +76,7 @@ int retry_edited(const Connection& connection, const RetryArguments& arguments) 
     tell("hikyaku: --body, --destination, --header and --content-type are for one dead letter");
     return exit_usage;
   }
-  std::vector<http::Field> fields;
+  std::vector<net::Field> fields;
   if (!add_forwarded(fields, arguments.headers)) {
     return exit_usage;
   }

@@ -53,7 +53,7 @@ void print_rows(const json::value& value) {
 }  // namespace
 
 int publish(const Connection& connection, const PublishArguments& arguments) {
-  std::vector<http::Field> fields;
+  std::vector<net::Field> fields;
   const auto add = [&fields](const char* name, const std::string& value) {
     if (!value.empty()) {
       fields.push_back({name, value});

@@ -4,13 +4,14 @@
 
 #include "cli/exit_code.h"
 #include "cli/process.h"
+#include "net/client.h"
 
 namespace hk::cli {
 
 namespace json = boost::json;
 
 std::optional<Answer> call(const Connection& connection, const std::string& method,
-                           const std::string& path, std::vector<http::Field> fields,
+                           const std::string& path, std::vector<net::Field> fields,
                            std::string body, int& code) {
   constexpr const char* how =
       "Give the tenant's token with HIKYAKU_CLIENT_TOKEN, client.conf or --token (or --dev).";
@@ -24,13 +25,12 @@ std::optional<Answer> call(const Connection& connection, const std::string& meth
     code = exit_usage;
     return std::nullopt;
   }
-  http::ClientRequest request{.method = method,
-                              .url = connection.url + path,
-                              .fields = std::move(fields),
-                              .body = std::move(body),
-                              .ca_file = connection.ca_file};
+  net::Request request{.method = method,
+                       .url = connection.url + path,
+                       .fields = std::move(fields),
+                       .body = std::move(body)};
   request.fields.push_back({"Authorization", "Bearer " + std::string(connection.token.reveal())});
-  const auto response = http::fetch(request);
+  const auto response = net::fetch(request, connection.ca_file);
   if (!response) {
     tell(fmt::format("hikyaku: {}", response.error().message));
     if (response.error().kind == ErrorKind::unavailable) {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cli/remote.h"
-#include "edge/http/client.h"
+#include "net/header.h"
 
 namespace hk::cli {
 
@@ -20,7 +20,7 @@ struct Answer {
 
 /// Sends and prints what went wrong; nullopt: the exit code is in `code`.
 std::optional<Answer> call(const Connection& connection, const std::string& method,
-                           const std::string& path, std::vector<http::Field> fields,
+                           const std::string& path, std::vector<net::Field> fields,
                            std::string body, int& code);
 
 /// A member of an object as text; "" if it is not there.

@@ -4,18 +4,10 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/ascii.h"
+
 namespace hk::config {
 namespace {
-
-constexpr std::string_view blanks = " \t\r\n";
-
-std::string_view trim(std::string_view text) {
-  const auto first = text.find_first_not_of(blanks);
-  if (first == std::string_view::npos) {
-    return {};
-  }
-  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
-}
 
 std::string_view take_line(std::string_view& text) {
   const auto end = std::min(text.find('\n'), text.size());
@@ -30,7 +22,7 @@ Result<std::map<std::string, FileEntry>> parse_file(const std::string& path,
                                                     std::string_view text) {
   std::map<std::string, FileEntry> entries;
   for (int number = 1; !text.empty(); ++number) {
-    const std::string_view line = trim(take_line(text));
+    const std::string_view line = trim(take_line(text), white_space);
     if (line.empty() || line.starts_with('#')) {
       continue;
     }
@@ -39,9 +31,9 @@ Result<std::map<std::string, FileEntry>> parse_file(const std::string& path,
     if (equals == std::string_view::npos) {
       return fail(ErrorKind::invalid_argument, where + ": there is no \"=\"; write name = value");
     }
-    std::string name(trim(line.substr(0, equals)));
+    std::string name(trim(line.substr(0, equals), white_space));
     std::replace(name.begin(), name.end(), '-', '_');
-    std::string_view value = trim(line.substr(equals + 1));
+    std::string_view value = trim(line.substr(equals + 1), white_space);
     if (value.size() >= 2 && value.front() == '"' && value.back() == '"') {
       value = value.substr(1, value.size() - 2);
     }

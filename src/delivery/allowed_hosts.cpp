@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/ascii.h"
+#include "delivery/destination.h"
 
 namespace hk::delivery {
 namespace {
@@ -14,8 +15,8 @@ Result<std::string> parse_entry(std::string_view entry) {
   const std::string_view host = entry.substr(below ? 2 : 0);
   const auto url = parse_destination("https://" + std::string(host) + "/");
   const bool alone = url && url->target == "/" &&
-                     (url->kind == HostKind::ipv6 ? host.ends_with(']') : !host.contains(':'));
-  if (!alone || (below && url->kind != HostKind::name)) {
+                     (url->kind == net::HostKind::ipv6 ? host.ends_with(']') : !host.contains(':'));
+  if (!alone || (below && url->kind != net::HostKind::name)) {
     return fail(ErrorKind::invalid_argument,
                 "\"" + std::string(entry) +
                     "\" is not a host: write names such as hooks.example.com, *.example.com for "
@@ -43,7 +44,7 @@ Result<AllowedHosts> AllowedHosts::parse(std::string_view list) {
   return all;
 }
 
-bool AllowedHosts::contains(const Url& url) const {
+bool AllowedHosts::contains(const net::Url& url) const {
   const std::string_view host = url.host;
   if (hosts_.empty() || hosts_.contains(host)) {
     return true;

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "delivery/url.h"
+#include "net/url.h"
 
 namespace hk::delivery {
 
@@ -20,7 +20,7 @@ class AllowedHosts {
   /// "*." everything below one. "": every host. invalid_argument: names the entry.
   static Result<AllowedHosts> parse(std::string_view list);
 
-  [[nodiscard]] bool contains(const Url& url) const;
+  [[nodiscard]] bool contains(const net::Url& url) const;
 
  private:
   std::set<std::string, std::less<>> hosts_{};  ///< ".example.org": all below it. Empty: every host

@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "delivery/destination.h"
+#include "delivery/request_head.h"
 
 namespace hk::delivery {
 namespace {
@@ -15,13 +17,15 @@ constexpr std::size_t addresses_tried_max = 4;
 /// Up to here a body is copied behind the head, so that it leaves in one piece under TLS too.
 constexpr std::size_t body_bytes_copied = std::size_t{16} * 1024;
 
-Moment wall_now() { return std::chrono::floor<Millis>(std::chrono::system_clock::now()); }
-
 }  // namespace
 
-Attempt::Attempt(AttemptMeans& means, AttemptOwner& owner, core::StartAttempt start)
-    : means_(means), owner_(owner), start_(std::move(start)), began_(Clock::now()), last_(began_) {
-  HK_ASSERT(start_.message != nullptr);
+Attempt::Attempt(AttemptMeans& means, AttemptOwner& owner, Request request)
+    : means_(means),
+      owner_(owner),
+      request_(std::move(request)),
+      began_(Clock::now()),
+      last_(began_) {
+  HK_ASSERT(request_.message != nullptr && request_.envelope != nullptr);
 }
 
 Attempt::~Attempt() {
@@ -31,12 +35,9 @@ Attempt::~Attempt() {
 }
 
 void Attempt::begin() {
-  timeout_ = start_.message->timeout > Millis{0} ? start_.message->timeout
-                                                 : means_.options.timeout_default;
-  if (start_.lease_until != Moment{}) {
-    // Both are partition time. The wall clock has no say here: when it is set forward, attempts
-    // must not fail for it.
-    timeout_ = std::min(timeout_, start_.lease_until - start_.started_at);
+  timeout_ = request_.timeout > Millis{0} ? request_.timeout : means_.options.timeout_default;
+  if (request_.lease) {
+    timeout_ = std::min(timeout_, *request_.lease);
     if (timeout_ <= Millis{0}) {
       end_failed(AttemptResult::timeout, "not sent: the lease had run out");
       return;
@@ -45,7 +46,7 @@ void Attempt::begin() {
   last_ = began_ + timeout_;
   set_deadline(last_);
 
-  auto url = parse_destination(start_.message->url);
+  auto url = parse_destination(request_.message->url);
   if (!url) {
     end_failed(AttemptResult::blocked, url.error().message);
     return;
@@ -77,7 +78,7 @@ void Attempt::go_to(Addresses answers) {
   }
   addresses_ = std::move(answers);
   for (const Address& address : addresses_) {
-    if (auto kept = means_.pool.take(pool_key(start_.tenant, url_, address))) {
+    if (auto kept = means_.pool.take(pool_key(request_.tenant, url_, address))) {
       send(std::move(kept));
       return;
     }
@@ -88,7 +89,7 @@ void Attempt::go_to(Addresses answers) {
 void Attempt::connect() {
   const Address& address = addresses_[next_address_++];
   connection_ = ConnectionPtr(new Connection(means_.io, means_.response_limits));
-  connection_->pool_key = pool_key(start_.tenant, url_, address);
+  connection_->pool_key = pool_key(request_.tenant, url_, address);
   ++means_.connections_opened;
   set_deadline(std::min(last_, Clock::now() + means_.options.connect_timeout));
   connection_->open(url_, address, means_.tls, means_.options.silent_max, *this);
@@ -101,21 +102,11 @@ void Attempt::on_open() {
 
 void Attempt::send(ConnectionPtr connection) {
   connection_ = std::move(connection);
-  static const auto no_key = std::make_shared<const Secret>();
-  const bool identity = means_.request_options.identity;
-  const auto key = identity ? means_.keys(start_.tenant) : no_key;
-  if (identity && (key == nullptr || key->empty())) {
-    end_failed(AttemptResult::blocked, "not sent: the tenant has no signing key");
-    return;
-  }
-  const core::Message& message = *start_.message;
+  const core::Message& message = *request_.message;
   std::string& out = connection_->out_buffer();
   out.clear();
-  const std::int64_t issued_at =
-      std::chrono::floor<std::chrono::seconds>(wall_now()).time_since_epoch().count();
-  if (const auto built = append_request_head(out, start_, url_, *key, issued_at, means_.signer,
-                                             means_.request_options);
-      !built) {
+  const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+  if (const auto built = append_request_head(out, request_, url_, now); !built) {
     end_failed(AttemptResult::blocked, "not sent: " + built.error().message);
     return;
   }
@@ -124,10 +115,8 @@ void Attempt::send(ConnectionPtr connection) {
     out.append(tail);
     tail = {};
   }
-  // Whoever asked to be called back wants the answer, not its first bytes.
-  const bool keep_all = message.callback.has_value() || message.failure_callback.has_value();
-  connection_->send(tail, tail.empty() ? nullptr : start_.message, message.method == "HEAD",
-                    keep_all, *this);
+  connection_->send(tail, tail.empty() ? nullptr : request_.message, message.method == "HEAD",
+                    request_.whole_answer, *this);
 }
 
 void Attempt::on_long_answer() {
@@ -137,7 +126,7 @@ void Attempt::on_long_answer() {
 }
 
 bool Attempt::try_read_on() {
-  seat_ = engine::TenantRoom::take(means_.answer_room, start_.tenant);
+  seat_ = engine::TenantRoom::take(means_.answer_room, request_.tenant);
   if (seat_ == nullptr) {
     return false;
   }
@@ -198,23 +187,17 @@ void Attempt::end_failed(AttemptResult result, std::string error) {
 }
 
 void Attempt::end(AttemptResult result, Outcome outcome, Response response) {
-  const auto took = std::chrono::ceil<Millis>(Clock::now() - began_);
-  core::CompleteAttempt report{
-      .id = start_.id,
-      .fence = start_.fence,
-      .attempt = {.fence = start_.fence,
-                  .started_at = start_.started_at,
-                  .ended_at = start_.started_at + took,
-                  .response_status = response.status,
-                  .error = std::move(outcome.error),
-                  .response_headers = std::move(response.headers),
-                  .response_body = std::move(response.body),
-                  .span_id = start_.span_id},
-      .delivered = outcome.delivered,
-      .give_up = outcome.give_up,
-      .retry_after = outcome.retry_after,
-  };
-  owner_.on_end(*this, result, std::move(report));
+  owner_.on_end(*this, {.result = result,
+                        .delivered = outcome.delivered,
+                        .give_up = outcome.give_up,
+                        .retry_after = outcome.retry_after,
+                        .error = std::move(outcome.error),
+                        .status = response.status,
+                        .headers = std::move(response.headers),
+                        .body = std::move(response.body),
+                        .took = Clock::now() - began_,
+                        .host = std::move(url_.host),
+                        .seat = std::move(seat_)});
 }
 
 }  // namespace hk::delivery

@@ -1,4 +1,4 @@
-/// One attempt on its way: resolve, judge, connect or reuse, send, read, report. Owned by the
+/// One request on its way: resolve, judge, connect or reuse, send, read, answer. Owned by the
 /// dispatcher; one I/O thread. Its deadline covers all of it.
 #pragma once
 
@@ -10,14 +10,11 @@
 #include <string>
 
 #include "base/deadline_wheel.h"
-#include "core/command.h"
-#include "core/effect.h"
 #include "delivery/connection.h"
 #include "delivery/connection_pool.h"
 #include "delivery/dispatcher.h"
 #include "delivery/outcome.h"
 #include "delivery/request.h"
-#include "delivery/signer.h"
 #include "engine/tenant_room.h"
 #include "observe/metrics.h"
 
@@ -30,14 +27,11 @@ struct AttemptMeans {
   boost::asio::io_context& io;
   const DispatcherOptions& options;
   const ResponseLimits response_limits;
-  const RequestOptions request_options;
   Resolver& resolver;
   const std::shared_ptr<engine::TenantRoom>& answer_room;
   TlsClient& tls;
   ConnectionPool& pool;
   DeadlineWheel& wheel;
-  Signer& signer;
-  const SigningKeys& keys;
   std::uint64_t connections_opened = 0;
 };
 
@@ -48,8 +42,7 @@ class AttemptOwner {
   /// Calls attempt.try_read_on() until it says true, unless the attempt has ended by then.
   virtual void wait_for_seat(Attempt& attempt) = 0;
   /// The attempt is over and may be destroyed in the call.
-  virtual void on_end(Attempt& attempt, observe::AttemptResult result,
-                      core::CompleteAttempt report) = 0;
+  virtual void on_end(Attempt& attempt, Answer answer) = 0;
 
  protected:
   ~AttemptOwner() = default;
@@ -59,7 +52,7 @@ class Attempt final : public DeadlineWheel::Node, public ConnectionUser {
  public:
   using Clock = std::chrono::steady_clock;
 
-  Attempt(AttemptMeans& means, AttemptOwner& owner, core::StartAttempt start);
+  Attempt(AttemptMeans& means, AttemptOwner& owner, Request request);
   ~Attempt() override;
   Attempt(const Attempt&) = delete;
   Attempt& operator=(const Attempt&) = delete;
@@ -71,11 +64,7 @@ class Attempt final : public DeadlineWheel::Node, public ConnectionUser {
   /// REQUIRES: it waits for a seat. False: there is none yet.
   bool try_read_on();
 
-  [[nodiscard]] const core::StartAttempt& start() const { return start_; }
-  [[nodiscard]] const Url& url() const { return url_; }
-  [[nodiscard]] Clock::time_point began() const { return began_; }
-  /// Of its answer in the answer room; null: it needs none.
-  [[nodiscard]] const std::shared_ptr<const void>& seat() const { return seat_; }
+  [[nodiscard]] const Request& request() const { return request_; }
 
   std::uint64_t ticket = 0;  ///< the owner's name for it
   std::size_t slot = 0;      ///< the owner's place for it
@@ -95,12 +84,12 @@ class Attempt final : public DeadlineWheel::Node, public ConnectionUser {
 
   AttemptMeans& means_;
   AttemptOwner& owner_;
-  core::StartAttempt start_;
-  Url url_;
+  Request request_;
+  net::Url url_;
   Addresses addresses_;  ///< all of them judged
   std::size_t next_address_ = 0;
-  ConnectionPtr connection_;  ///< opening or in use
-  std::shared_ptr<const void> seat_;
+  ConnectionPtr connection_;          ///< opening or in use
+  std::shared_ptr<const void> seat_;  ///< of its answer in the answer room; null: it needs none
   Clock::time_point began_;
   Clock::time_point last_;      ///< the attempt's own deadline
   Clock::time_point deadline_;  ///< of what it does now; not after last_

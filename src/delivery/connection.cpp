@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "net/tls.h"
 
 namespace hk::delivery {
 namespace {
@@ -55,11 +56,11 @@ void watch_peer(int socket, std::chrono::milliseconds silent_max) {
 Connection::Connection(asio::io_context& io, const ResponseLimits& limits)
     : socket_(io.get_executor()), reader_(limits) {}
 
-void Connection::open(const Url& url, const Address& judged, TlsClient& tls,
+void Connection::open(const net::Url& url, const Address& judged, TlsClient& tls,
                       std::chrono::milliseconds silent_max, ConnectionUser& user) {
   user_ = &user;
   pinned_ = endpoint_of(judged, url.port);
-  tls_ = url.scheme == Scheme::https ? &tls : nullptr;
+  tls_ = url.scheme == net::Scheme::https ? &tls : nullptr;
   ErrorCode error;
   socket_.open(pinned_.protocol(), error);
   if (!error) {
@@ -79,7 +80,7 @@ void Connection::open(const Url& url, const Address& judged, TlsClient& tls,
                             const ErrorCode& result) { self->on_connected(result, host, kind); });
 }
 
-void Connection::on_connected(const ErrorCode& error, const std::string& host, HostKind kind) {
+void Connection::on_connected(const ErrorCode& error, const std::string& host, net::HostKind kind) {
   if (closed_) {
     return;
   }
@@ -97,8 +98,8 @@ void Connection::on_connected(const ErrorCode& error, const std::string& host, H
     return;
   }
   stream_ = std::make_unique<asio::ssl::stream<Socket&>>(socket_, tls_->context());
-  if (const auto set = TlsClient::expect_host(stream_->native_handle(), host, kind); !set) {
-    fault(Fault::not_connected, set.error().message);
+  if (!net::expect_host(stream_->native_handle(), host, kind)) {
+    fault(Fault::not_connected, "TLS cannot be set up for this host name");
     return;
   }
   stream_->async_handshake(

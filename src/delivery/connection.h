@@ -18,7 +18,7 @@
 #include "delivery/address.h"
 #include "delivery/response.h"
 #include "delivery/tls.h"
-#include "delivery/url.h"
+#include "net/url.h"
 
 namespace hk::delivery {
 
@@ -63,7 +63,7 @@ class Connection final
 
   /// Connects and, for https, shakes hands; then on_open() or on_fault(not_connected | not_pinned).
   /// `silent_max`: a peer that acknowledges nothing for so long has vanished.
-  void open(const Url& url, const Address& judged, TlsClient& tls,
+  void open(const net::Url& url, const Address& judged, TlsClient& tls,
             std::chrono::milliseconds silent_max, ConnectionUser& user);
 
   /// Sends out_buffer() and then `tail` (kept alive by `owner`); then on_response() or
@@ -94,7 +94,7 @@ class Connection final
   using Socket = boost::asio::basic_stream_socket<boost::asio::ip::tcp, Executor>;
   using ErrorCode = boost::system::error_code;
 
-  void on_connected(const ErrorCode& error, const std::string& host, HostKind kind);
+  void on_connected(const ErrorCode& error, const std::string& host, net::HostKind kind);
   void on_shaken_hands(const ErrorCode& error);
   void opened();
   void tell_later(void (Connection::*tell)());

@@ -8,11 +8,11 @@
 
 namespace hk::delivery {
 
-std::string pool_key(core::TenantId tenant, const Url& url, const Address& judged) {
+std::string pool_key(core::TenantId tenant, const net::Url& url, const Address& judged) {
   std::string key;
   key.reserve(4 + 1 + 2 + 17 + url.host.size());
   append_be(key, tenant.value());
-  key.push_back(url.scheme == Scheme::https ? 's' : 'p');
+  key.push_back(url.scheme == net::Scheme::https ? 's' : 'p');
   append_be(key, url.port);
   key.push_back(judged.v6 ? '6' : '4');
   key.append(judged.bytes.begin(), judged.bytes.end());

@@ -21,7 +21,7 @@ struct PoolLimits {
   std::chrono::milliseconds idle_age_max{60'000};
 };
 
-std::string pool_key(core::TenantId tenant, const Url& url, const Address& judged);
+std::string pool_key(core::TenantId tenant, const net::Url& url, const Address& judged);
 
 class ConnectionPool final : public IdleWatcher {
  public:

@@ -12,9 +12,8 @@
 #include "base/assert.h"
 #include "delivery/attempt.h"
 #include "delivery/connection_pool.h"
-#include "delivery/ends.h"
 #include "delivery/tls.h"
-#include "security/credentials.h"
+#include "engine/tenant_room.h"
 
 namespace hk::delivery {
 namespace {
@@ -47,29 +46,23 @@ struct Door {
 
 class RunningDispatcher final : public Dispatcher, public AttemptOwner {
  public:
-  /// Without `keys` requests carry no identity of ours.
-  RunningDispatcher(DispatcherOptions options, asio::io_context& io, std::unique_ptr<Ends> ends,
-                    SigningKeys keys, std::unique_ptr<TlsClient> tls)
+  RunningDispatcher(DispatcherOptions options, asio::io_context& io, AnswerTaker& taker,
+                    std::unique_ptr<TlsClient> tls)
       : options_(std::move(options)),
-        keys_(std::move(keys)),
         tls_(std::move(tls)),
-        ends_(std::move(ends)),
+        taker_(taker),
         pool_({options_.idle_max, options_.idle_per_destination_max, options_.idle_age_max}),
         wheel_(Clock::now(), wheel_tick),
-        signer_(security::random_seed()),
         means_{.io = io,
                .options = options_,
                .response_limits = {.header_bytes_kept = options_.response_header_bytes_kept,
                                    .body_bytes_kept = options_.response_bytes_kept,
                                    .body_bytes_read = options_.response_bytes_read},
-               .request_options = {.user_agent = options_.user_agent, .identity = keys_ != nullptr},
                .resolver = *options_.resolver,
                .answer_room = options_.answer_room,
                .tls = *tls_,
                .pool = pool_,
-               .wheel = wheel_,
-               .signer = signer_,
-               .keys = keys_},
+               .wheel = wheel_},
         timer_(io.get_executor()),
         door_(std::make_shared<Door>()) {
     door_->io = &io;
@@ -82,7 +75,7 @@ class RunningDispatcher final : public Dispatcher, public AttemptOwner {
     door_->dispatcher = nullptr;
   }
 
-  void start(std::vector<core::StartAttempt> attempts) override;
+  void start(std::vector<Request> requests) override;
   void stop(Clock::time_point deadline, std::move_only_function<void()> stopped) override;
   std::size_t in_flight() const override { return in_flight_.load(std::memory_order_relaxed); }
   std::size_t idle_connections() const override { return idle_.load(std::memory_order_relaxed); }
@@ -92,11 +85,10 @@ class RunningDispatcher final : public Dispatcher, public AttemptOwner {
 
   void look_up(Attempt& attempt, const std::string& host) override;
   void wait_for_seat(Attempt& attempt) override { seekers_.push_back(&attempt); }
-  void on_end(Attempt& attempt, observe::AttemptResult result,
-              core::CompleteAttempt report) override;
+  void on_end(Attempt& attempt, Answer answer) override;
 
  private:
-  void run(core::StartAttempt start);
+  void run(Request request);
   void run_waiting();
   void on_answer(std::uint64_t ticket, const Result<Addresses>& answers);
   void begin_stop(Clock::time_point deadline, std::move_only_function<void()> stopped);
@@ -106,16 +98,14 @@ class RunningDispatcher final : public Dispatcher, public AttemptOwner {
   void publish_counts();
 
   const DispatcherOptions options_;
-  const SigningKeys keys_;
   const std::unique_ptr<TlsClient> tls_;
-  const std::unique_ptr<Ends> ends_;
+  AnswerTaker& taker_;
   ConnectionPool pool_;
   DeadlineWheel wheel_;
-  Signer signer_;
   AttemptMeans means_;
 
   std::vector<std::unique_ptr<Attempt>> running_;  ///< Attempt::slot is the place
-  std::deque<core::StartAttempt> waiting_;         ///< for one of in_flight_max places
+  std::deque<Request> waiting_;                    ///< for one of in_flight_max places
   bool starting_ = false;                          ///< run_waiting() is on the stack
   std::unordered_map<std::uint64_t, Attempt*> resolving_;
   std::uint64_t last_ticket_ = 0;
@@ -136,12 +126,12 @@ class RunningDispatcher final : public Dispatcher, public AttemptOwner {
   std::shared_ptr<Door> door_;  ///< second owners: look-ups and stops under way
 };
 
-void RunningDispatcher::start(std::vector<core::StartAttempt> attempts) {
+void RunningDispatcher::start(std::vector<Request> requests) {
   if (stopping_) {
     return;
   }
-  for (core::StartAttempt& attempt : attempts) {
-    waiting_.push_back(std::move(attempt));
+  for (Request& request : requests) {
+    waiting_.push_back(std::move(request));
   }
   run_waiting();
   arm();
@@ -153,7 +143,7 @@ void RunningDispatcher::run_waiting() {
   }
   starting_ = true;
   while (!waiting_.empty() && running_.size() < options_.in_flight_max) {
-    core::StartAttempt next = std::move(waiting_.front());
+    Request next = std::move(waiting_.front());
     waiting_.pop_front();
     run(std::move(next));
   }
@@ -161,8 +151,8 @@ void RunningDispatcher::run_waiting() {
   publish_counts();
 }
 
-void RunningDispatcher::run(core::StartAttempt start) {
-  auto attempt = std::make_unique<Attempt>(means_, *this, std::move(start));
+void RunningDispatcher::run(Request request) {
+  auto attempt = std::make_unique<Attempt>(means_, *this, std::move(request));
   Attempt& begun = *attempt;
   begun.slot = running_.size();
   running_.push_back(std::move(attempt));
@@ -190,13 +180,12 @@ void RunningDispatcher::on_answer(std::uint64_t ticket, const Result<Addresses>&
   attempt.on_resolved(answers);
 }
 
-void RunningDispatcher::on_end(Attempt& attempt, observe::AttemptResult result,
-                               core::CompleteAttempt report) {
+void RunningDispatcher::on_end(Attempt& attempt, Answer answer) {
   if (attempt.ticket != 0) {
     resolving_.erase(attempt.ticket);
   }
   std::erase(seekers_, &attempt);
-  ends_->add(attempt, result, std::move(report));
+  taker_.take(attempt.request(), std::move(answer));
 
   const std::size_t slot = attempt.slot;
   HK_ASSERT(running_[slot].get() == &attempt);
@@ -222,7 +211,7 @@ void RunningDispatcher::publish_counts() {
 // ---- Time ----
 
 void RunningDispatcher::arm() {
-  if (armed_ || (running_.empty() && pool_.idle() == 0 && ends_->unsent() == 0 && !stopping_)) {
+  if (armed_ || (running_.empty() && pool_.idle() == 0 && taker_.unsent() == 0 && !stopping_)) {
     return;
   }
   armed_ = true;
@@ -239,7 +228,7 @@ void RunningDispatcher::on_tick() {
   const auto now = Clock::now();
   wheel_.advance(now);
   std::erase_if(seekers_, [](Attempt* seeker) { return seeker->try_read_on(); });
-  ends_->flush();  // the engine may have had no room
+  taker_.flush();  // the engine may have had no room
   if (now >= next_sweep_) {
     next_sweep_ = now + std::chrono::seconds(1);
     pool_.sweep(now);
@@ -269,7 +258,7 @@ void RunningDispatcher::begin_stop(Clock::time_point deadline,
 
 void RunningDispatcher::finish_stop_if_due(Clock::time_point now) {
   if (!stopping_ || stopped_.empty() ||
-      (now < stop_deadline_ && (!running_.empty() || ends_->unsent() != 0))) {
+      (now < stop_deadline_ && (!running_.empty() || taker_.unsent() != 0))) {
     return;
   }
   resolving_.clear();
@@ -284,45 +273,22 @@ void RunningDispatcher::finish_stop_if_due(Clock::time_point now) {
   }
 }
 
-/// What both ways of making one have in common. invalid_argument: the CA file cannot be used.
-Result<std::unique_ptr<TlsClient>> prepare(DispatcherOptions& options) {
+}  // namespace
+
+Result<std::unique_ptr<Dispatcher>> Dispatcher::make(DispatcherOptions options, void* io_context,
+                                                     AnswerTaker& taker) {
   auto tls = TlsClient::make({options.system_roots, options.extra_ca_file, options.allow_cbc});
-  if (tls && options.resolver == nullptr) {
+  if (!tls) {
+    return std::unexpected(tls.error());
+  }
+  if (options.resolver == nullptr) {
     options.resolver = make_resolver();
   }
   if (options.answer_room == nullptr) {
     options.answer_room = std::make_shared<engine::TenantRoom>(long_answers_max);
   }
-  return tls;
-}
-
-}  // namespace
-
-Result<std::unique_ptr<Dispatcher>> Dispatcher::make(DispatcherOptions options, void* io_context,
-                                                     engine::Submitter& submitter, SigningKeys keys,
-                                                     observe::Metrics& metrics,
-                                                     observe::SpanExporter& spans) {
-  HK_ASSERT(keys != nullptr);
-  auto tls = prepare(options);
-  if (!tls) {
-    return std::unexpected(tls.error());
-  }
-  auto& io = *static_cast<asio::io_context*>(io_context);
-  auto ends = std::make_unique<EngineEnds>(io, submitter, metrics, spans, options.record_spans);
-  return std::make_unique<RunningDispatcher>(std::move(options), io, std::move(ends),
-                                             std::move(keys), *std::move(tls));
-}
-
-Result<std::unique_ptr<Dispatcher>> Dispatcher::make_plain(DispatcherOptions options,
-                                                           void* io_context, TakeEnd take_end) {
-  auto tls = prepare(options);
-  if (!tls) {
-    return std::unexpected(tls.error());
-  }
-  auto& io = *static_cast<asio::io_context*>(io_context);
-  return std::make_unique<RunningDispatcher>(std::move(options), io,
-                                             std::make_unique<PlainEnds>(std::move(take_end)),
-                                             nullptr, *std::move(tls));
+  return std::make_unique<RunningDispatcher>(
+      std::move(options), *static_cast<asio::io_context*>(io_context), taker, *std::move(tls));
 }
 
 }  // namespace hk::delivery

@@ -162,8 +162,8 @@ bool is_own_port(std::uint16_t port, const EgressPolicy& policy) {
 }
 
 /// RFC 6761: this machine, whatever a name server says.
-bool is_localhost(const Url& url) {
-  return url.kind == HostKind::name &&
+bool is_localhost(const net::Url& url) {
+  return url.kind == net::HostKind::name &&
          (url.host == "localhost" || url.host.ends_with(".localhost"));
 }
 
@@ -206,8 +206,8 @@ Verdict judge_all(std::span<const Address> answers, std::uint16_t port,
   return Verdict::allowed;
 }
 
-Result<void> check_written(const Url& url, const EgressPolicy& policy) {
-  if (url.scheme == Scheme::http && !policy.allow_http) {
+Result<void> check_written(const net::Url& url, const EgressPolicy& policy) {
+  if (url.scheme == net::Scheme::http && !policy.allow_http) {
     return fail(ErrorKind::invalid_argument, "this server delivers to https URLs only");
   }
   if (!policy.hosts.contains(url)) {
@@ -217,12 +217,12 @@ Result<void> check_written(const Url& url, const EgressPolicy& policy) {
   return {};
 }
 
-Result<void> check_literal(const Url& url, const EgressPolicy& policy) {
+Result<void> check_literal(const net::Url& url, const EgressPolicy& policy) {
   if (const auto written = check_written(url, policy); !written) {
     return fail(written.error().kind, "invalid destination url: " + written.error().message);
   }
   const std::optional<Address> address =
-      url.kind == HostKind::name ? std::nullopt : parse_address(url.host);
+      url.kind == net::HostKind::name ? std::nullopt : parse_address(url.host);
   if (address && judge(*address, policy) != Verdict::allowed) {
     return fail(ErrorKind::invalid_argument,
                 "invalid destination url: " + url.host +

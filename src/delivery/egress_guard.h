@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "delivery/address.h"
 #include "delivery/allowed_hosts.h"
-#include "delivery/url.h"
+#include "net/url.h"
 
 namespace hk::delivery {
 
@@ -48,12 +48,12 @@ Verdict judge_all(std::span<const Address> answers, std::uint16_t port, const Eg
 /// Is the URL as it is written one that the policy allows: its scheme, and the name of its host?
 /// Why not is told to whoever published it: it tells nothing about the network. Asked again at each
 /// attempt, since the settings may have changed.
-Result<void> check_written(const Url& url, const EgressPolicy& policy);
+Result<void> check_written(const net::Url& url, const EgressPolicy& policy);
 
 /// What can be told without resolving anything, for whoever publishes. invalid_argument: what
 /// check_written() refuses, the host is an address that deliveries may not reach, or it is ours:
 /// one of own_ports on an address of the inside or on localhost. The addresses of other names are
 /// judged at every connection only.
-Result<void> check_literal(const Url& url, const EgressPolicy& policy);
+Result<void> check_literal(const net::Url& url, const EgressPolicy& policy);
 
 }  // namespace hk::delivery

@@ -42,18 +42,7 @@ bool has_c1_control(std::string_view text) {
   return false;
 }
 
-/// REQUIRES: prefix is in lower case.
-bool starts_with_ignoring_case(std::string_view text, std::string_view prefix) {
-  return text.size() >= prefix.size() && same_name(text.substr(0, prefix.size()), prefix);
-}
-
 }  // namespace
-
-bool same_name(std::string_view a, std::string_view b) {
-  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) {
-           return x == y || to_lower(x) == to_lower(y);
-         });
-}
 
 Result<void> may_forward(std::string_view name, std::string_view value) {
   if (!is_token(name)) {
@@ -61,7 +50,8 @@ Result<void> may_forward(std::string_view name, std::string_view value) {
                 "a forwarded header has an invalid name: letters, digits and !#$%&'*+-.^_`|~ only");
   }
   const bool reserved =
-      std::ranges::any_of(reserved_names, [&](auto one) { return same_name(name, one); }) ||
+      std::ranges::any_of(reserved_names,
+                          [&](auto one) { return equals_ignoring_case(name, one); }) ||
       std::ranges::any_of(reserved_prefixes,
                           [&](auto one) { return starts_with_ignoring_case(name, one); });
   if (reserved) {

@@ -27,9 +27,6 @@ Result<void> safe_method(std::string_view method);
 /// Origin form, visible ASCII, no fragment: what parse_destination() makes of any URL it accepts.
 bool safe_target(std::string_view target);
 
-/// ASCII, case-insensitive.
-bool same_name(std::string_view a, std::string_view b);
-
 /// The forwarded fields of one message: each one safe, and all of them together within bounds.
 class ForwardedHeaders {
  public:

@@ -1,33 +1,71 @@
-/// The bytes of one delivery request. We write them ourselves, after checking every part that came
-/// from outside, so that what is on the wire is what was accepted: one request, framed by
-/// Content-Length.
+/// One HTTP request to make and how it ended: all that a dispatcher knows of what it carries.
 #pragma once
 
+#include <array>
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
-#include <string_view>
+#include <vector>
 
-#include "base/error.h"
-#include "base/secret.h"
-#include "core/effect.h"
-#include "delivery/signer.h"
-#include "delivery/url.h"
+#include "base/time.h"
+#include "core/message.h"
+#include "core/record.h"
+
+namespace hk::observe {
+enum class AttemptResult : std::uint8_t;
+}
 
 namespace hk::delivery {
 
-struct RequestOptions {
-  std::string user_agent{"Upstash-QStash"};
-  /// false: the message's own fields only, without ours that say which message this is, and
-  /// unsigned.
-  bool identity = true;
+class Envelope;
+
+struct Request {
+  /// Its method, URL, headers, body and trace are what is sent. Never null.
+  std::shared_ptr<const core::Message> message{};
+  Envelope* envelope = nullptr;  ///< what goes around it: never null, used on the I/O thread
+  core::TenantId tenant{};       ///< connections are not shared between tenants
+  core::MessageId id{};
+  core::Fence fence{};
+  std::uint32_t retried = 0;  ///< retries made before this one: what the receiver is told
+  std::array<std::uint8_t, 8> span_id{};
+  Moment started_at{};            ///< on the clock of whoever asks, for whom it comes back
+  Millis timeout{};               ///< of all of it; 0 = the dispatcher's default
+  std::optional<Millis> lease{};  ///< it must not take longer, whatever its timeout
+  bool whole_answer = false;      ///< whoever asks wants the answer, not only its first bytes
 };
 
-/// Appends the head, up to and including the empty line; the body follows as stored. On an error
-/// `out` is as it was. invalid_argument: the stored method, target or a forwarded header is not one
-/// that may be sent. REQUIRES: the key is not empty,
-/// unless the request is without identity.
-Result<void> append_request_head(std::string& out, const core::StartAttempt& start, const Url& url,
-                                 const Secret& key, std::int64_t issued_at, Signer& signer,
-                                 const RequestOptions& options);
+struct Answer {
+  observe::AttemptResult result{};
+  bool delivered = false;
+  bool give_up = false;  ///< the receiver said that no retry can help
+  std::optional<Millis> retry_after{};
+  std::string error{};  ///< "" when delivered
+  int status = 0;       ///< 0 = there was none
+  std::vector<core::Header> headers{};
+  std::string body{};
+  std::chrono::steady_clock::duration took{};
+  std::string host{};  ///< of the URL, for logs; "" when that could not be read
+  /// The room that a long body takes: to be held as long as the body. Null: it takes none.
+  std::shared_ptr<const void> seat{};
+};
+
+/// Who is told how requests ended. On the dispatcher's I/O thread.
+class AnswerTaker {
+ public:
+  AnswerTaker() = default;
+  AnswerTaker(const AnswerTaker&) = delete;
+  AnswerTaker& operator=(const AnswerTaker&) = delete;
+  virtual ~AnswerTaker() = default;
+
+  /// May not start or stop anything in the call.
+  virtual void take(const Request& request, Answer answer) = 0;
+  /// From the dispatcher's tick: offers again what could not be handed on.
+  virtual void flush() {}
+  /// What is still to be handed on: stopping waits for it.
+  [[nodiscard]] virtual std::size_t unsent() const { return 0; }
+};
 
 }  // namespace hk::delivery

@@ -52,7 +52,8 @@ void ResponseReader::Parser::on_field_impl(http::field name, string_view name_te
     has_length_ = true;
   } else if (name == http::field::transfer_encoding) {
     // Beast takes other codings for "no body": the body would then be read as the next answer.
-    if (has_encoding_ || has_length_ || version_ < 11 || !same_name(view(value), "chunked")) {
+    if (has_encoding_ || has_length_ || version_ < 11 ||
+        !equals_ignoring_case(view(value), "chunked")) {
       error = http::error::bad_transfer_encoding;
     }
     has_encoding_ = true;
@@ -209,8 +210,8 @@ ResponseReader::Progress ResponseReader::refuse(const char* why) {
 }
 
 void ResponseReader::keep_header(std::string_view name, std::string_view value) {
-  if (same_name(name, "Upstash-NonRetryable-Error")) {
-    response_.non_retryable = same_name(value, "true");
+  if (equals_ignoring_case(name, "Upstash-NonRetryable-Error")) {
+    response_.non_retryable = equals_ignoring_case(value, "true");
   } else if (name.size() >= 11 &&
              (name[0] == 'R' || name[0] == 'r' || name[0] == 'X' || name[0] == 'x')) {
     response_.retry_after.field(name, value,

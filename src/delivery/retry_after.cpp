@@ -1,14 +1,13 @@
 #include "delivery/retry_after.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 
 #include "base/ascii.h"
-#include "delivery/headers.h"
+#include "base/date.h"
 
 namespace hk::delivery {
 namespace {
@@ -78,66 +77,15 @@ std::optional<Millis> parse_duration(std::string_view text) {
   return within_a_day(sum);
 }
 
-std::optional<int> digits_at(std::string_view text, std::size_t at, std::size_t count) {
-  int value = 0;
-  for (std::size_t i = at; i < at + count; ++i) {
-    if (!is_digit(text[i])) {
-      return std::nullopt;
-    }
-    value = value * 10 + (text[i] - '0');
-  }
-  return value;
-}
-
-/// "Sun, 27 Jun 2027 12:16:24 GMT", at these places exactly.
-std::optional<Moment> parse_date(std::string_view text) {
-  constexpr std::string_view days = "SunMonTueWedThuFriSat";
-  constexpr std::string_view months = "JanFebMarAprMayJunJulAugSepOctNovDec";
-  constexpr std::string_view shape = "aaa, dd aaa dddd dd:dd:dd GMT";
-  if (text.size() != shape.size()) {
-    return std::nullopt;
-  }
-  for (std::size_t i = 0; i < shape.size(); ++i) {
-    if (shape[i] != 'a' && shape[i] != 'd' && shape[i] != text[i]) {
-      return std::nullopt;
-    }
-  }
-  const std::size_t weekday = days.find(text.substr(0, 3));
-  const std::size_t month = months.find(text.substr(8, 3));
-  const auto day = digits_at(text, 5, 2);
-  const auto year = digits_at(text, 12, 4);
-  const auto hour = digits_at(text, 17, 2);
-  const auto minute = digits_at(text, 20, 2);
-  const auto second = digits_at(text, 23, 2);
-  if (weekday == std::string_view::npos || weekday % 3 != 0 || month == std::string_view::npos ||
-      month % 3 != 0 || !day || !year || !hour || !minute || !second || *hour > 23 ||
-      *minute > 59 || *second > 60) {
-    return std::nullopt;
-  }
-  const std::chrono::year_month_day date{std::chrono::year{*year},
-                                         std::chrono::month{static_cast<unsigned>(month / 3 + 1)},
-                                         std::chrono::day{static_cast<unsigned>(*day)}};
-  if (!date.ok()) {
-    return std::nullopt;
-  }
-  return std::chrono::sys_days{date} + std::chrono::hours{*hour} + std::chrono::minutes{*minute} +
-         std::chrono::seconds{*second};
-}
-
 }  // namespace
 
 std::optional<Millis> parse_retry_after(std::string_view value, Moment now) {
-  while (!value.empty() && (value.front() == ' ' || value.front() == '\t')) {
-    value.remove_prefix(1);
-  }
-  while (!value.empty() && (value.back() == ' ' || value.back() == '\t')) {
-    value.remove_suffix(1);
-  }
+  value = trim(value);
   if (value.empty() || value.size() > value_bytes_max) {
     return std::nullopt;
   }
 
-  if (const auto date = parse_date(value)) {
+  if (const auto date = parse_http_date(value)) {
     const Millis wait = *date - now;
     if (wait > wait_max) {
       return std::nullopt;
@@ -153,7 +101,7 @@ std::optional<Millis> parse_retry_after(std::string_view value, Moment now) {
 
 bool RetryAfter::field(std::string_view name, std::string_view value, Moment now) {
   for (int rank = 0; rank < 4; ++rank) {
-    if (!same_name(name, names[rank])) {
+    if (!equals_ignoring_case(name, names[rank])) {
       continue;
     }
     if (rank < rank_) {  // a repeated field: the first one counts

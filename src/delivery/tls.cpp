@@ -1,9 +1,10 @@
 #include "delivery/tls.h"
 
 #include <openssl/ssl.h>
-#include <openssl/x509v3.h>
 
 #include <array>
+
+#include "net/tls.h"
 
 namespace hk::delivery {
 
@@ -45,29 +46,10 @@ Result<std::unique_ptr<TlsClient>> TlsClient::make(const TlsOptions& options) {
   return client;
 }
 
-Result<void> TlsClient::expect_host(SSL* ssl, const std::string& host, HostKind kind) {
-  bool accepted = false;
-  if (kind == HostKind::name) {
-    SSL_set_hostflags(ssl, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
-    accepted = SSL_ctrl(ssl, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name,
-                        const_cast<char*>(host.c_str())) == 1 &&
-               SSL_set1_host(ssl, host.c_str()) == 1;
-  } else {  // SNI carries names only
-    accepted = X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), host.c_str()) == 1;
-  }
-  if (!accepted) {
-    return fail(ErrorKind::unavailable, "TLS cannot be set up for this host name");
-  }
-  return {};
-}
-
 std::string TlsClient::describe_failure(SSL* ssl, const boost::system::error_code& error) {
-  const long verified = SSL_get_verify_result(ssl);
-  if (verified != X509_V_OK) {
-    return std::string("TLS: the certificate was not accepted: ") +
-           X509_verify_cert_error_string(verified);
-  }
-  return "TLS: " + error.message();
+  const std::string fault = net::certificate_fault(ssl);
+  return fault.empty() ? "TLS: " + error.message()
+                       : "TLS: the certificate was not accepted: " + fault;
 }
 
 }  // namespace hk::delivery

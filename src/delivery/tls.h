@@ -8,7 +8,6 @@
 #include <string>
 
 #include "base/error.h"
-#include "delivery/url.h"
 
 namespace hk::delivery {
 
@@ -24,9 +23,6 @@ class TlsClient {
   static Result<std::unique_ptr<TlsClient>> make(const TlsOptions& options);
 
   boost::asio::ssl::context& context() { return context_; }
-  /// Sets the name that is sent (SNI) and the one that the certificate must carry. unavailable:
-  /// OpenSSL refused it.
-  static Result<void> expect_host(SSL* ssl, const std::string& host, HostKind kind);
   /// Why a handshake failed, in words for the person who reads the attempt.
   static std::string describe_failure(SSL* ssl, const boost::system::error_code& error);
 

@@ -4,17 +4,12 @@
 #include <string>
 
 #include "base/error.h"
+#include "net/url.h"
 
 namespace hk::observe {
 
-struct OtlpEndpoint {
-  bool tls = false;
-  std::string host{};  ///< without brackets
-  std::string port{};
-  std::string path{};
-  std::string authority{};  ///< as given: for the Host header and for logs
-};
-
-Result<OtlpEndpoint> parse_otlp_endpoint(const std::string& text);
+/// An http or https URL; without a path it is that of OTLP's own. invalid_argument: it is none, or
+/// has a query.
+Result<net::Url> parse_otlp_endpoint(const std::string& text);
 
 }  // namespace hk::observe

@@ -4,9 +4,10 @@
 #include <mutex>
 #include <thread>
 
+#include "net/client.h"
 #include "observe/log.h"
+#include "observe/otlp_endpoint.h"
 #include "observe/otlp_json.h"
-#include "observe/otlp_post.h"
 #include "observe/trace.h"
 
 namespace hk::observe {
@@ -18,16 +19,19 @@ constexpr std::size_t buffer_spans_max = 8192;
 constexpr std::size_t batch_spans_max = 512;
 constexpr std::chrono::seconds batch_wait{1};
 constexpr std::chrono::seconds post_timeout{5};
+constexpr std::size_t answer_bytes_max = std::size_t{64} * 1024;
 constexpr std::chrono::seconds last_words{2};
 constexpr std::chrono::minutes complaint_interval{1};
 
 class OtlpExporter final : public SpanExporter {
  public:
-  explicit OtlpExporter(const OtlpEndpoint& endpoint)
-      : collector_(endpoint.authority), post_(endpoint), thread_([this] { run(); }) {}
+  explicit OtlpExporter(const net::Url& endpoint)
+      : collector_(endpoint.host_header()),
+        url_(endpoint.authority_key() + endpoint.target),
+        thread_([this] { run(); }) {}
 
   ~OtlpExporter() override {
-    post_.hasten(Clock::now() + last_words);
+    client_.hasten(Clock::now() + last_words);
     {
       const std::lock_guard lock(mutex_);
       stopping_ = true;
@@ -75,9 +79,24 @@ class OtlpExporter final : public SpanExporter {
     }
   }
 
+  /// "" when the collector took it, or why not.
+  std::string post(std::span<const Span> batch) {
+    const auto answer =
+        client_.send({.method = "POST",
+                      .url = url_,
+                      .fields = {{"User-Agent", "hikyaku"}, {"Content-Type", "application/json"}},
+                      .body = otlp_json(batch),
+                      .timeout = post_timeout,
+                      .response_bytes_max = answer_bytes_max});
+    if (!answer) {
+      return answer.error().message;
+    }
+    return answer->status / 100 == 2 ? "" : "it answered " + std::to_string(answer->status);
+  }
+
   void send(std::span<const Span> batch) {
-    const auto sent = post_.send(otlp_json(batch), post_timeout);
-    if (sent) {
+    const std::string reason = post(batch);
+    if (reason.empty()) {
       return;
     }
     dropped_.fetch_add(batch.size(), std::memory_order_relaxed);
@@ -85,13 +104,12 @@ class OtlpExporter final : public SpanExporter {
     if (now >= quiet_until_) {
       quiet_until_ = now + complaint_interval;
       log(Level::warn, "trace.export_failed",
-          {{"collector", collector_},
-           {"reason", sent.error().message},
-           {"dropped_spans", dropped()}});
+          {{"collector", collector_}, {"reason", reason}, {"dropped_spans", dropped()}});
     }
   }
 
-  const std::string collector_;
+  const std::string collector_;  ///< for logs
+  const std::string url_;
   std::atomic<std::uint64_t> dropped_{0};
 
   std::mutex mutex_;
@@ -99,7 +117,7 @@ class OtlpExporter final : public SpanExporter {
   std::vector<Span> waiting_;  // guarded by mutex_
   bool stopping_ = false;      // guarded by mutex_
 
-  OtlpPost post_;                    // the thread's, but for hasten()
+  net::Client client_;               // the thread's, but for hasten()
   Clock::time_point quiet_until_{};  // the thread's
   std::thread thread_;
 };

@@ -468,11 +468,12 @@ void RunningRelay::give_back() {
 }  // namespace
 
 Result<std::unique_ptr<Relay>> Relay::make(const Settings& settings, RelayMetrics& metrics,
-                                           observe::SpanExporter* spans) {
+                                           observe::SpanExporter* spans,
+                                           const MakeCarrier& own_server) {
   Settings own = settings;
   own.worker_name = unique_worker_name(settings.worker_name);
   static const std::unique_ptr<observe::SpanExporter> nowhere = observe::make_null_exporter();
-  auto sender = make_sender(own, spans != nullptr ? *spans : *nowhere);
+  auto sender = make_sender(own, spans != nullptr ? *spans : *nowhere, own_server);
   if (!sender) {
     return std::unexpected(sender.error());
   }

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/time.h"
 #include "outbox/relay_metrics.h"
+#include "outbox/send/carrier.h"
 #include "outbox/settings.h"
 
 namespace hk::observe {
@@ -24,9 +25,11 @@ namespace hk::outbox {
 class Relay {
  public:
   /// invalid_argument: a setting that cannot work, named in the text. The database is not asked
-  /// yet. `spans` may be null: nothing is traced. Everything outlives the relay.
+  /// yet. `spans` may be null: nothing is traced. `own_server`: see make_sender(). Everything
+  /// outlives the relay.
   static Result<std::unique_ptr<Relay>> make(const Settings& settings, RelayMetrics& metrics,
-                                             observe::SpanExporter* spans);
+                                             observe::SpanExporter* spans,
+                                             const MakeCarrier& own_server = {});
   Relay() = default;
   Relay(const Relay&) = delete;
   Relay& operator=(const Relay&) = delete;

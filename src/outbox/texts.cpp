@@ -101,15 +101,10 @@ Result<std::vector<Header>> parse_headers(std::string_view json) {
 }
 
 std::optional<bool> says_json(const std::vector<Header>& headers) {
-  const auto lower = [](std::string_view text) {
-    std::string out(text);
-    std::transform(out.begin(), out.end(), out.begin(), to_lower);
-    return out;
-  };
   for (const Header& header : headers) {
-    if (lower(header.name) == "content-type") {
+    if (equals_ignoring_case(header.name, "content-type")) {
       const std::string_view value = header.value;
-      const std::string type = lower(trim(value.substr(0, value.find(';'))));
+      const std::string type = lower_case(trim(value.substr(0, value.find(';'))));
       return type.ends_with("/json") || type.ends_with("+json");
     }
   }

@@ -4,10 +4,10 @@
 #include <memory>
 
 #include "base/assert.h"
+#include "base/encoding.h"
 #include "security/bytes.h"
 #include "security/credentials.h"
 #include "security/digest.h"
-#include "security/encoding.h"
 
 namespace hk::security {
 namespace {

@@ -8,8 +8,8 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "base/encoding.h"
 #include "security/credentials.h"
-#include "security/encoding.h"
 
 namespace hk::security {
 namespace {

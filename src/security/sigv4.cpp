@@ -1,11 +1,7 @@
 #include "security/sigv4.h"
 
-#include <algorithm>
-#include <array>
-#include <cstdio>
-
+#include "base/encoding.h"
 #include "security/digest.h"
-#include "security/encoding.h"
 
 namespace hk::security {
 namespace {
@@ -20,19 +16,6 @@ bool is_unreserved(char c) {
 }
 
 }  // namespace
-
-std::string amz_date(Moment moment) {
-  const auto day = std::chrono::floor<std::chrono::days>(moment);
-  const std::chrono::year_month_day date{day};
-  const std::chrono::hh_mm_ss<Millis> time{moment - day};
-  std::array<char, 40> text{};
-  const int length = std::snprintf(
-      text.data(), text.size(), "%04d%02u%02uT%02d%02d%02dZ", static_cast<int>(date.year()),
-      static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
-      static_cast<int>(time.hours().count()), static_cast<int>(time.minutes().count()),
-      static_cast<int>(time.seconds().count()));
-  return {text.data(), static_cast<std::size_t>(std::max(length, 0))};
-}
 
 std::string hex_sha256(std::string_view bytes) { return hex(digest_bytes(sha256(bytes))); }
 

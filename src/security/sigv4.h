@@ -6,12 +6,8 @@
 #include <string_view>
 
 #include "base/secret.h"
-#include "base/time.h"
 
 namespace hk::security {
-
-/// "20260102T030405Z"
-std::string amz_date(Moment moment);
 
 std::string hex_sha256(std::string_view bytes);
 

@@ -2,9 +2,9 @@
 
 #include <array>
 
+#include "base/encoding.h"
 #include "security/credentials.h"
 #include "security/digest.h"
-#include "security/encoding.h"
 
 namespace hk::security {
 namespace {

@@ -1,15 +1,17 @@
 """The relay inside a server: OUTBOX_ENABLED and the other variables in the environment of `hikyaku serve`."""
 import json
+import os
 import re
 import subprocess
+import tempfile
 
 from harness import Server, wait_for
 from outbox import PATIENT, OutboxCase, clean_environment
 
 
 class InsideTheServer(OutboxCase):
-    def server(self, *flags, **env):
-        server = Server(*flags, env=clean_environment() | self.env(
+    def server(self, *flags, dev=True, **env):
+        server = Server(*flags, dev=dev, env=clean_environment() | self.env(
             **({"OUTBOX_ENABLED": "true", "OUTBOX_DATABASE": self.url} | PATIENT | env)))
         self.addCleanup(server.close)
         return server
@@ -24,6 +26,36 @@ class InsideTheServer(OutboxCase):
         # Counted when the commit is answered, and the row can be seen before that.
         counted = re.compile(r'^outbox_processed_total\{outcome="succeeded"\} 1$', re.M)
         wait_for(lambda: counted.search(server.get("/metrics").body.decode()), "the success to be counted once")
+
+    def test_it_needs_neither_a_token_nor_the_name_in_the_certificate(self):
+        with tempfile.TemporaryDirectory() as home:
+            certificate, key = os.path.join(home, "cert.pem"), os.path.join(home, "key.pem")
+            subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=a.example",
+                            "-addext", "subjectAltName=DNS:a.example", "-keyout", key, "-out", certificate],
+                           check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            server = self.server("--tls-cert", certificate, "--tls-key", key, "--allow-loopback-destinations", dev=False,
+                                 OUTBOX_ADAPTER="hikyaku").spawn()
+            self.enqueue("order-1")
+            self.wait_row("order-1", "succeeded")
+            self.assertEqual(server.terminate(), 0)
+            server.spawn()  # from now on it knows the token as a digest only
+            self.enqueue("order-2")
+            self.wait_row("order-2", "succeeded")
+            self.wait_received(2)
+            self.assertEqual(self.keys_received(), {"order-1": 1, "order-2": 1})
+            self.assertEqual(server.terminate(), 0)
+
+    def test_a_token_that_is_given_must_be_one(self):
+        server = self.server(OUTBOX_ADAPTER="hikyaku", OUTBOX_BROKER_TOKEN="not-a-token").start()
+        self.enqueue("order-1")
+        wait_for(lambda: "outbox.broker_unavailable" in server.output(), "the log to say so")
+        self.assertIn(self.row("order-1")["status"], ("pending", "sending"))
+
+    def test_a_row_that_the_server_refuses_ends_as_over_http(self):
+        self.server("--body-bytes-max", "1KiB", OUTBOX_ADAPTER="hikyaku").start()
+        self.enqueue("order-1", json.dumps({"text": "x" * 2000}))
+        self.wait_row("order-1", "aborted")
+        self.assertIn("too large", json.dumps(self.ledger("order-1")["response_payload_json"]))
 
     def test_it_sends_by_itself_what_goes_to_receivers(self):
         self.server(OUTBOX_ADAPTER="http").start()

@@ -9,9 +9,10 @@
 #include "base/json_string.h"
 #include "core/retry/expression.h"
 #include "core/schedule/cron.h"
+#include "delivery/destination.h"
+#include "delivery/envelope/envelopes.h"
 #include "delivery/headers.h"
-#include "delivery/request.h"
-#include "delivery/url.h"
+#include "delivery/request_head.h"
 #include "fuzz/request_text.h"
 #include "observe/metrics.h"
 #include "security/credentials.h"
@@ -43,15 +44,15 @@ void check_message(const core::Message& accepted) {
     HK_ASSERT(message.pull || !message.topic.empty());
     return;
   }
-  static const Secret key("sig_key");
-  static delivery::Signer signer(1);
+  static delivery::Envelopes envelopes(
+      [](core::TenantId) { return std::make_shared<const Secret>("sig_key"); }, 1);
   const auto url = delivery::parse_destination(message.url);
   HK_ASSERT(url && url->authority_key() == message.host);
-  core::StartAttempt start;
-  start.id = some_id;
-  start.message = std::make_shared<core::Message>(message);
+  const delivery::Request request{.message = std::make_shared<core::Message>(message),
+                                  .envelope = &envelopes.of(message),
+                                  .id = some_id};
   std::string head;
-  HK_ASSERT(delivery::append_request_head(head, start, *url, key, 1, signer, {}).has_value());
+  HK_ASSERT(delivery::append_request_head(head, request, *url, {}).has_value());
   HK_ASSERT(head.find("\r\n\r\n") == head.size() - 4);
 }
 

@@ -14,9 +14,10 @@
 
 #include "api/service.h"
 #include "base/ascii.h"
+#include "delivery/destination.h"
+#include "delivery/envelope/envelopes.h"
 #include "delivery/headers.h"
-#include "delivery/request.h"
-#include "delivery/url.h"
+#include "delivery/request_head.h"
 #include "fuzz/account.h"
 #include "fuzz/real_core.h"
 #include "fuzz/request_text.h"
@@ -120,7 +121,7 @@ class Conversation {
 
   /// What the HTTP server lets through; fields that it does not are left out.
   static bool passes_the_edge(http::Request& request) {
-    std::erase_if(request.fields, [](const http::Field& field) {
+    std::erase_if(request.fields, [](const net::Field& field) {
       return !is_token(field.name) || !std::ranges::all_of(field.value, is_value_char);
     });
     return request.target.starts_with('/') && std::ranges::all_of(request.target, is_target_char) &&
@@ -197,12 +198,19 @@ class Conversation {
 
   /// What is accepted can be sent.
   static void check_request(const core::StartAttempt& start) {
-    static const Secret key("sig_key");
-    static delivery::Signer signer(1);
+    static delivery::Envelopes envelopes(
+        [](core::TenantId) { return std::make_shared<const Secret>("sig_key"); }, 1);
     const auto url = delivery::parse_destination(start.message->url);
     HK_ASSERT(url && url->authority_key() == start.message->host);
+    const delivery::Request request{.message = start.message,
+                                    .envelope = &envelopes.of(*start.message),
+                                    .tenant = start.tenant,
+                                    .id = start.id,
+                                    .fence = start.fence,
+                                    .retried = start.retried,
+                                    .span_id = start.span_id};
     std::string head;
-    HK_ASSERT(delivery::append_request_head(head, start, *url, key, 1, signer, {}).has_value());
+    HK_ASSERT(delivery::append_request_head(head, request, *url, {}).has_value());
     HK_ASSERT(head.find("\r\n\r\n") == head.size() - 4);
   }
 

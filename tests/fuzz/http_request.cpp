@@ -37,7 +37,7 @@ struct Seen {
 bool same(const Request& a, const Request& b) {
   return a.method == b.method && a.target == b.target && a.body == b.body &&
          a.keep_alive == b.keep_alive &&
-         std::ranges::equal(a.fields, b.fields, [](const Field& x, const Field& y) {
+         std::ranges::equal(a.fields, b.fields, [](const net::Field& x, const net::Field& y) {
            return x.name == y.name && x.value == y.value;
          });
 }

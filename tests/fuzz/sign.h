@@ -6,8 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include "api/aws/amz_date.h"
 #include "api/aws/sigv4.h"
+#include "base/ascii.h"
+#include "base/date.h"
 #include "engine/clock.h"
 #include "fuzz/account.h"
 #include "security/sigv4.h"
@@ -17,18 +18,18 @@ namespace hk::fuzz {
 /// The server checks it as it checks theirs. One whose query cannot be read gets a signature that
 /// is wrong.
 inline void sign(Account& account, http::Request& request) {
-  std::erase_if(request.fields, [](const http::Field& field) {
+  std::erase_if(request.fields, [](const net::Field& field) {
     return std::ranges::any_of(
         std::array{"Authorization", "Host", "X-Amz-Date", "X-Amz-Content-Sha256",
                    "X-Amz-Security-Token"},
-        [&](const char* name) { return http::equals_ignoring_case(field.name, name); });
+        [&](const char* name) { return equals_ignoring_case(field.name, name); });
   });
   const bool json = request.header("X-Amz-Target").has_value();
   const std::string_view form = request.method == "GET" ? request.query() : request.body;
   const bool sns = !json && form.find("Version=2010-03-31") != std::string_view::npos;
 
   api::aws::Signature signature;
-  signature.date_time = api::aws::amz_date(engine::read_system_clocks().wall);
+  signature.date_time = basic_date(engine::read_system_clocks().wall);
   signature.scope = {.access_key = account.access_key,
                      .day = signature.date_time.substr(0, 8),
                      .region = "us-east-1",

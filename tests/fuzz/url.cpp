@@ -1,9 +1,10 @@
 // Destinations, alone and in the path of a publish: what is accepted has one reading, which is the
 // one that the egress guard judges, and can be written to a request as it is.
-#include "delivery/url.h"
+#include "delivery/destination.h"
 
 #include "api/qstash/destination.h"
 #include "api/text.h"
+#include "base/ascii.h"
 #include "base/assert.h"
 #include "delivery/address.h"
 #include "delivery/headers.h"
@@ -23,7 +24,7 @@ void check_url(std::string_view text) {
   HK_ASSERT(delivery::safe_target(url->target) && delivery::safe_value(url->host_header()));
   HK_ASSERT(delivery::parse_destination(url->authority_key() + url->target) == url);
   const auto address = delivery::parse_address(url->host);
-  HK_ASSERT(address.has_value() == (url->kind != delivery::HostKind::name));
+  HK_ASSERT(address.has_value() == (url->kind != net::HostKind::name));
   HK_ASSERT(!address || delivery::to_text(*address) == url->host);
 }
 
@@ -34,7 +35,7 @@ void check_destination(const Result<api::qstash::Destination>& destination) {
   }
   HK_ASSERT(destination->url.empty() != destination->topic.empty());
   for (const auto& [name, value] : destination->options) {
-    HK_ASSERT(name == api::to_lower(name));
+    HK_ASSERT(name == lower_case(name));
   }
 }
 

@@ -4,8 +4,9 @@
 #include "api/admin/handlers.h"
 #include "api/find_tenant.h"
 #include "api/jobs/problem.h"
-#include "api/json.h"
 #include "api/text.h"
+#include "base/date.h"
+#include "base/json.h"
 #include "observe/log.h"
 #include "security/credentials.h"
 

@@ -5,8 +5,8 @@
 
 #include "api/admin/handlers.h"
 #include "api/jobs/problem.h"
-#include "api/json.h"
 #include "api/json_input.h"
+#include "base/json.h"
 
 namespace hk::api::admin {
 

@@ -3,8 +3,8 @@
 #include <array>
 
 #include "api/aws/xml.h"
-#include "api/json.h"
 #include "base/assert.h"
+#include "base/json.h"
 
 namespace hk::api::aws {
 

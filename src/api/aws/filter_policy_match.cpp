@@ -10,6 +10,7 @@
 #include "api/aws/filter_policy.h"
 #include "api/aws/filter_policy_json.h"
 #include "api/json_input.h"
+#include "base/ascii.h"
 
 namespace hk::api::aws {
 
@@ -71,7 +72,7 @@ bool text_holds(const Condition& condition, const json::value& leaf) {
   switch (condition.op) {
     case Operator::prefix: return text.starts_with(wanted);
     case Operator::suffix: return text.ends_with(wanted);
-    default: return http::equals_ignoring_case(text, wanted);
+    default: return equals_ignoring_case(text, wanted);
   }
 }
 

@@ -6,7 +6,7 @@
 
 #include "api/aws/input_source.h"
 #include "api/text.h"
-#include "security/encoding.h"
+#include "base/encoding.h"
 
 namespace hk::api::aws {
 
@@ -176,7 +176,7 @@ class FormSource final : public InputSource {
       attribute.string_value = std::string(*text);
     }
     if (const auto text = form_->value(place + ".BinaryValue")) {
-      attribute.binary_value = security::unbase64(*text);
+      attribute.binary_value = unbase64(*text);
       if (!attribute.binary_value) {
         return std::unexpected(
             invalid_value(place + ".BinaryValue", *text, "Must be Base64 with its padding."));

@@ -5,7 +5,7 @@
 
 #include "api/aws/input_source.h"
 #include "api/json_input.h"
-#include "security/encoding.h"
+#include "base/encoding.h"
 
 namespace hk::api::aws {
 
@@ -41,7 +41,7 @@ Checked<std::optional<std::string>> blob_of(const json::object& object, std::str
   if (!*text) {
     return std::nullopt;
   }
-  std::optional<std::string> bytes = security::unbase64(**text);
+  std::optional<std::string> bytes = unbase64(**text);
   if (!bytes) {
     return wrong_type(name, "Base64");
   }

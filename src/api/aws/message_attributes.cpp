@@ -5,9 +5,9 @@
 #include "api/text.h"
 #include "base/ascii.h"
 #include "base/bytes.h"
+#include "base/encoding.h"
 #include "base/json_string.h"
 #include "security/digest.h"
-#include "security/encoding.h"
 
 namespace hk::api::aws {
 
@@ -24,7 +24,7 @@ bool is_of_type(std::string_view data_type, std::string_view base) {
 
 std::string digest_text(std::string_view bytes) {
   const security::Digest128 digest = security::md5(bytes);
-  return security::hex({reinterpret_cast<const char*>(digest.data()), digest.size()});
+  return hex({reinterpret_cast<const char*>(digest.data()), digest.size()});
 }
 
 std::unexpected<Refusal> bad_attribute(std::string_view name, std::string_view rule) {

@@ -6,7 +6,7 @@
 
 #include "api/aws/xml.h"
 #include "base/assert.h"
-#include "security/encoding.h"
+#include "base/encoding.h"
 
 namespace hk::api::aws {
 
@@ -224,7 +224,7 @@ void Output::attributes(std::string_view name, const MessageAttributes& values) 
   }
   const auto write_value = [this](const MessageAttribute& attribute) {
     if (attribute.is_binary()) {
-      text("BinaryValue", security::base64(attribute.value()));
+      text("BinaryValue", base64(attribute.value()));
     } else {
       text("StringValue", attribute.value());
     }

@@ -24,7 +24,7 @@
 #include "api/aws/errors.h"
 #include "api/aws/input.h"
 #include "api/aws/message_attributes.h"
-#include "api/json.h"
+#include "base/json.h"
 #include "edge/http/message.h"
 
 namespace hk::api::aws {

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "api/aws/amz_date.h"
+#include "base/ascii.h"
+#include "base/date.h"
 #include "security/digest.h"
 #include "security/sigv4.h"
 
@@ -44,8 +45,8 @@ void append_header(std::string& out, const http::Request& request, std::string_v
   out += name;
   out += ':';
   bool first = true;
-  for (const http::Field& field : request.fields) {
-    if (http::equals_ignoring_case(field.name, name)) {
+  for (const net::Field& field : request.fields) {
+    if (equals_ignoring_case(field.name, name)) {
       out += first ? "" : ",";
       security::append_canonical_value(out, field.value);
       first = false;
@@ -95,18 +96,18 @@ Checked<void> check_scope(const Signature& signature, const Circumstances& circu
 Checked<void> check_time(const Signature& signature, Moment now) {
   if (signature.signed_at > now + skew_max) {
     return mismatch("Signature not yet current: " + signature.date_time +
-                    " is more than 15 minutes after " + amz_date(now) + ".");
+                    " is more than 15 minutes after " + basic_date(now) + ".");
   }
   if (signature.expires) {
     if (now > signature.signed_at + *signature.expires) {
       return refuse(ErrorCode::request_expired,
                     "The presigned URL expired at " +
-                        amz_date(signature.signed_at + *signature.expires) + "; it is " +
-                        amz_date(now) + ".");
+                        basic_date(signature.signed_at + *signature.expires) + "; it is " +
+                        basic_date(now) + ".");
     }
   } else if (signature.signed_at < now - skew_max) {
     return mismatch("Signature expired: " + signature.date_time +
-                    " is more than 15 minutes before " + amz_date(now) + ".");
+                    " is more than 15 minutes before " + basic_date(now) + ".");
   }
   return {};
 }

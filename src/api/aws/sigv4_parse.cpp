@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <array>
 
-#include "api/aws/amz_date.h"
 #include "api/aws/sigv4.h"
 #include "api/text.h"
 #include "base/ascii.h"
+#include "base/date.h"
 
 namespace hk::api::aws {
 
@@ -27,7 +27,7 @@ Checked<std::vector<std::string>> parse_signed_headers(std::string_view text) {
   while (true) {
     const std::size_t end = text.find(';');
     const std::string_view name = text.substr(0, end);
-    if (!is_token(name) || to_lower(name) != name) {
+    if (!is_token(name) || lower_case(name) != name) {
       return incomplete("SignedHeaders must be names of headers in lower case with ';' between.");
     }
     if (names.size() == signed_headers_max) {
@@ -91,7 +91,7 @@ Checked<Signature> assemble(const Parts& parts) {
 }
 
 Checked<void> set_date(Signature& signature, std::string_view text) {
-  std::optional<Moment> moment = parse_amz_date(text);
+  std::optional<Moment> moment = parse_basic_date(text);
   if (!moment) {
     moment = parse_http_date(text);
   }
@@ -99,7 +99,7 @@ Checked<void> set_date(Signature& signature, std::string_view text) {
     return incomplete("The date must be like 20260102T030405Z.");
   }
   signature.signed_at = *moment;
-  signature.date_time = amz_date(*moment);
+  signature.date_time = basic_date(*moment);
   return {};
 }
 

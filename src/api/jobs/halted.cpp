@@ -3,10 +3,10 @@
 #include "api/aws/message_attributes.h"
 #include "api/jobs/handlers.h"
 #include "api/jobs/problem.h"
-#include "api/json.h"
 #include "api/json_input.h"
 #include "api/reply.h"
 #include "api/submit.h"
+#include "base/json.h"
 
 namespace hk::api::jobs {
 

@@ -4,11 +4,12 @@
 
 #include "api/jobs/handlers.h"
 #include "api/jobs/problem.h"
-#include "api/json.h"
 #include "api/reply.h"
 #include "api/story.h"
 #include "api/surface.h"
 #include "api/text.h"
+#include "base/date.h"
+#include "base/json.h"
 #include "observe/trace.h"
 
 namespace hk::api::jobs {

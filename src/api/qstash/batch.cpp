@@ -3,7 +3,6 @@
 #include <optional>
 #include <utility>
 
-#include "api/json.h"
 #include "api/qstash/errors.h"
 #include "api/qstash/handlers.h"
 #include "api/qstash/header_map.h"
@@ -11,6 +10,7 @@
 #include "api/qstash/pulled.h"
 #include "api/reply.h"
 #include "api/text.h"
+#include "base/json.h"
 #include "observe/metrics.h"
 
 namespace hk::api::qstash {
@@ -45,7 +45,7 @@ Result<core::Publish> read_item(const Services& services, Call& call, GroupDefau
   if (body->size() > services.options.body_bytes_max) {
     return std::unexpected(body_too_large(services));
   }
-  Result<std::vector<http::Field>> fields = read_header_map(member(item, "headers"));
+  Result<std::vector<net::Field>> fields = read_header_map(member(item, "headers"));
   if (!fields) {
     return std::unexpected(fields.error());
   }

@@ -7,13 +7,14 @@
 #include <memory>
 
 #include "api/gather.h"
-#include "api/json.h"
 #include "api/qstash/errors.h"
 #include "api/qstash/filter.h"
 #include "api/qstash/handlers.h"
 #include "api/surface.h"
 #include "api/text.h"
 #include "api/unfinished.h"
+#include "base/ascii.h"
+#include "base/json.h"
 
 namespace hk::api::qstash {
 

@@ -4,9 +4,10 @@
 #include <vector>
 
 #include "api/text.h"
+#include "base/ascii.h"
 #include "base/bytes.h"
+#include "base/encoding.h"
 #include "security/digest.h"
-#include "security/encoding.h"
 
 namespace hk::api::qstash {
 
@@ -23,7 +24,7 @@ void add(security::Sha256& hash, std::string_view part) {
 std::string text_of(std::string_view kind, security::Sha256& hash) {
   const security::Digest256 digest = hash.finish();
   const std::string bytes(digest.begin(), digest.end());
-  return std::string(kind) + security::base64url(bytes);
+  return std::string(kind) + base64url(bytes);
 }
 
 }  // namespace
@@ -38,7 +39,7 @@ std::string dedup_by_content(const core::Message& message) {
   std::vector<std::pair<std::string, std::string_view>> headers;
   headers.reserve(message.headers.size());
   for (const core::Header& header : message.headers) {
-    headers.emplace_back(to_lower(header.name), header.value);
+    headers.emplace_back(lower_case(header.name), header.value);
   }
   std::ranges::sort(headers);
 

@@ -5,6 +5,7 @@
 
 #include "api/qstash/given_options.h"
 #include "api/text.h"
+#include "base/ascii.h"
 #include "edge/http/message.h"
 
 namespace hk::api::qstash {
@@ -36,7 +37,7 @@ std::string without_our_parameters(std::string_view query,
     if (starts_with_ignoring_case(name, option_prefix)) {
       const std::string_view value =
           equals == std::string_view::npos ? std::string_view{} : pair.substr(equals + 1);
-      options.emplace_back(to_lower(std::string_view(name).substr(option_prefix.size())),
+      options.emplace_back(lower_case(std::string_view(name).substr(option_prefix.size())),
                            decoded(value));
     } else if (name != "qstash_token") {
       if (any_kept) {

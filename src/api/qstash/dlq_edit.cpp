@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "api/text.h"
+#include "base/ascii.h"
 
 namespace hk::api::qstash {
 
@@ -19,8 +20,8 @@ std::unexpected<Error> refused(std::string_view header, const std::string& why) 
 Result<std::optional<std::string_view>> read_once(const http::Request& request,
                                                   std::string_view name) {
   std::optional<std::string_view> found;
-  for (const http::Field& field : request.fields) {
-    if (http::equals_ignoring_case(field.name, name)) {
+  for (const net::Field& field : request.fields) {
+    if (equals_ignoring_case(field.name, name)) {
       if (found) {
         return refused(name, "the header is there twice; send it once");
       }

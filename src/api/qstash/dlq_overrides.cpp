@@ -15,13 +15,13 @@ constexpr Option fixed_options[] = {Option::deduplication_id, Option::content_ba
 }  // namespace
 
 Result<DeadLetterChanges> read_overrides(const Options& options, Moment now, core::TenantId tenant,
-                                         std::vector<http::Field>& fields) {
-  std::erase_if(fields, [](const http::Field& field) { return !is_option_header(field.name); });
+                                         std::vector<net::Field>& fields) {
+  std::erase_if(fields, [](const net::Field& field) { return !is_option_header(field.name); });
   if (fields.empty()) {
     return nullptr;
   }
   Given given;
-  std::vector<http::Field> copies = fields;  // what is given is looked at first, then understood
+  std::vector<net::Field> copies = fields;  // what is given is looked at first, then understood
   if (auto collected = collect_fields(copies, given); !collected) {
     return std::unexpected(collected.error());
   }

@@ -18,6 +18,6 @@ using DeadLetterChanges = std::shared_ptr<core::RetryDeadLetter::Changes>;
 /// header that is wrong, or that cannot be changed on a retry. Content-Type is of the call itself:
 /// that of a message changes with Upstash-Forward-Content-Type.
 Result<DeadLetterChanges> read_overrides(const Options& options, Moment now, core::TenantId tenant,
-                                         std::vector<http::Field>& fields);
+                                         std::vector<net::Field>& fields);
 
 }  // namespace hk::api::qstash

@@ -1,7 +1,7 @@
 #include "api/qstash/errors.h"
 
 #include "api/error_fields.h"
-#include "api/json.h"
+#include "base/json.h"
 #include "observe/log.h"
 
 namespace hk::api::qstash {

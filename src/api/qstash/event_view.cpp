@@ -3,7 +3,7 @@
 #include <array>
 #include <utility>
 
-#include "security/encoding.h"
+#include "base/encoding.h"
 
 namespace hk::api::qstash {
 
@@ -57,7 +57,7 @@ void write_failure(JsonWriter& json, const core::Attempt& attempt, bool with_bod
   }
   json.field("responseStatus", attempt.response_status);
   if (with_bodies && !attempt.response_body.empty()) {
-    json.field("responseBody", security::base64(attempt.response_body));
+    json.field("responseBody", base64(attempt.response_body));
   }
   // Two SDKs read two names.
   write_header_map(json, "responseHeaders", attempt.response_headers, nullptr);
@@ -78,7 +78,7 @@ void write_event(JsonWriter& json, const HistoryEntry& event, const Story& story
   json.field("method", message.method);
   write_header_map(json, "header", message.headers, &redaction);
   if (style.with_bodies && !message.body.empty()) {
-    json.field("body", security::base64(redaction.body(message.body)));
+    json.field("body", base64(redaction.body(message.body)));
   }
   if (event.kind == EventKind::created || event.kind == EventKind::retry) {
     json.field("nextDeliveryTime", to_ms(story.next_delivery(event.attempt)));

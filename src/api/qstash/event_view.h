@@ -5,9 +5,9 @@
 #include <optional>
 #include <string_view>
 
-#include "api/json.h"
 #include "api/qstash/view.h"
 #include "api/story.h"
+#include "base/json.h"
 
 namespace hk::api::qstash {
 

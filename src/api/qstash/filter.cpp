@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "api/text.h"
+#include "base/ascii.h"
 
 namespace hk::api::qstash {
 
@@ -43,7 +44,7 @@ std::vector<std::string> split_urls(const std::vector<std::string>& texts) {
 std::string authority_of(std::string_view url) {
   const std::size_t scheme = url.find("://");
   const std::string_view behind = scheme == std::string_view::npos ? url : url.substr(scheme + 3);
-  return to_lower(behind.substr(0, behind.find_first_of("/?#")));
+  return lower_case(behind.substr(0, behind.find_first_of("/?#")));
 }
 
 std::string_view without_port(std::string_view authority) {
@@ -145,7 +146,7 @@ Result<Filter> read_filter(const Parameters& parameters) {
   // A key may have a comma in it.
   std::ranges::move(whole_keys, std::back_inserter(filter.flow_keys));
   for (std::string& host : filter.hosts) {
-    host = to_lower(host);
+    host = lower_case(host);
   }
   for (std::vector<std::string>* const values :
        {&filter.urls, &filter.queues, &filter.topics, &filter.labels, &filter.flow_keys,

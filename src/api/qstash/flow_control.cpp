@@ -6,7 +6,6 @@
 #include <string>
 #include <utility>
 
-#include "api/json.h"
 #include "api/parameters.h"
 #include "api/qstash/errors.h"
 #include "api/qstash/handlers.h"
@@ -14,6 +13,8 @@
 #include "api/reply.h"
 #include "api/submit.h"
 #include "api/text.h"
+#include "base/ascii.h"
+#include "base/json.h"
 
 namespace hk::api::qstash {
 
@@ -271,7 +272,7 @@ void change_flow_key(const Services& /*services*/, Call& call) {
   const std::size_t slash = path.rfind('/');
   for (const Verb& verb : verbs) {
     if (slash == std::string_view::npos ||
-        !http::equals_ignoring_case(path.substr(slash + 1), verb.name)) {
+        !equals_ignoring_case(path.substr(slash + 1), verb.name)) {
       continue;
     }
     Made command = make_command(call, verb, path.substr(0, slash));

@@ -3,12 +3,11 @@
 #include <algorithm>
 
 #include "api/text.h"
+#include "base/ascii.h"
 
 namespace hk::api::qstash {
 
 namespace {
-
-using http::equals_ignoring_case;
 
 constexpr std::string_view forward_prefix = "forward-";
 
@@ -102,8 +101,8 @@ std::unexpected<Error> refused(Option option, std::string_view why) {
   return Section{}.refused(option, why);
 }
 
-Result<void> collect_fields(std::vector<http::Field>& fields, Given& given) {
-  for (http::Field& field : fields) {
+Result<void> collect_fields(std::vector<net::Field>& fields, Given& given) {
+  for (net::Field& field : fields) {
     switch (field.name.empty() ? '\0' : field.name.front()) {
       case 'u':
       case 'U': {
@@ -170,16 +169,16 @@ void collect_query(QueryOptions& query, Given& given) {
   }
 }
 
-void forward_all(const Options& options, const std::vector<http::Field>& fields, Given& given) {
+void forward_all(const Options& options, const std::vector<net::Field>& fields, Given& given) {
   std::vector<std::string> connection;
-  for (const http::Field& field : fields) {
+  for (const net::Field& field : fields) {
     if (equals_ignoring_case(field.name, "connection")) {
       for (std::string& name : split_commas(field.value)) {
         connection.push_back(std::move(name));
       }
     }
   }
-  for (const http::Field& field : fields) {
+  for (const net::Field& field : fields) {
     const bool of_connection = std::ranges::any_of(
         connection, [&](const std::string& one) { return equals_ignoring_case(one, field.name); });
     if (!of_connection && !stays_here(field.name) &&

@@ -66,14 +66,14 @@ struct Given : Section {
 };
 
 /// One pass over the request's fields. invalid_argument: an option is there twice.
-Result<void> collect_fields(std::vector<http::Field>& fields, Given& given);
+Result<void> collect_fields(std::vector<net::Field>& fields, Given& given);
 /// Those of the query that no header has given.
 void collect_query(QueryOptions& query, Given& given);
 
 /// Upstash-Header-Forward: every other header that may be passed on. One named in Connection is of
 /// the connection; what check_header refuses is left out, since the sender did not choose it one by
 /// one.
-void forward_all(const Options& options, const std::vector<http::Field>& fields, Given& given);
+void forward_all(const Options& options, const std::vector<net::Field>& fields, Given& given);
 
 /// "Upstash-<Option>: <why>".
 std::unexpected<Error> refused(Option option, std::string_view why);

@@ -6,6 +6,7 @@
 
 #include "api/qstash/given_options.h"
 #include "api/text.h"
+#include "base/ascii.h"
 
 namespace hk::api::qstash {
 
@@ -14,13 +15,13 @@ namespace {
 bool in_query(const QueryOptions& query, std::string_view name) {
   return starts_with_ignoring_case(name, option_prefix) &&
          std::ranges::any_of(query, [&](const auto& one) {
-           return http::equals_ignoring_case(one.first, name.substr(option_prefix.size()));
+           return equals_ignoring_case(one.first, name.substr(option_prefix.size()));
          });
 }
 
 }  // namespace
 
-void GroupDefaults::add_to(std::vector<http::Field>& fields, const QueryOptions& query,
+void GroupDefaults::add_to(std::vector<net::Field>& fields, const QueryOptions& query,
                            const std::string& group) {
   auto known = known_.find(group);
   if (known == known_.end()) {
@@ -35,7 +36,7 @@ void GroupDefaults::add_to(std::vector<http::Field>& fields, const QueryOptions&
   for (const core::Header& option : known->second) {
     const bool given = std::any_of(
         fields.begin(), fields.begin() + static_cast<std::ptrdiff_t>(own),
-        [&](const http::Field& one) { return http::equals_ignoring_case(one.name, option.name); });
+        [&](const net::Field& one) { return equals_ignoring_case(one.name, option.name); });
     if (!given && !in_query(query, option.name)) {
       fields.push_back({option.name, option.value});
     }

@@ -19,8 +19,7 @@ class GroupDefaults {
       : submitter_(submitter), tenant_(tenant) {}
 
   /// Adds to `fields` what neither they nor `query` give. A group that is not there has none.
-  void add_to(std::vector<http::Field>& fields, const QueryOptions& query,
-              const std::string& group);
+  void add_to(std::vector<net::Field>& fields, const QueryOptions& query, const std::string& group);
 
  private:
   engine::Submitter& submitter_;

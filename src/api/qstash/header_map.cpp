@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "api/text.h"
+#include "base/ascii.h"
 
 namespace hk::api::qstash {
 
@@ -21,7 +22,7 @@ bool is_control(char c) {
 }
 
 Result<void> add(std::string_view name, const boost::json::value& value,
-                 std::vector<http::Field>& fields) {
+                 std::vector<net::Field>& fields) {
   if (!value.is_string()) {
     return wrong(name, "must be a text or a list of texts");
   }
@@ -38,8 +39,8 @@ Result<void> add(std::string_view name, const boost::json::value& value,
 
 }  // namespace
 
-Result<std::vector<http::Field>> read_header_map(const boost::json::value* map) {
-  std::vector<http::Field> fields;
+Result<std::vector<net::Field>> read_header_map(const boost::json::value* map) {
+  std::vector<net::Field> fields;
   if (map == nullptr) {
     return fields;
   }

@@ -11,6 +11,6 @@ namespace hk::api::qstash {
 
 /// As a request would carry them: values trimmed, several values as several fields. null: none.
 /// invalid_argument: another shape, or a value that no header can have.
-Result<std::vector<http::Field>> read_header_map(const boost::json::value* map);
+Result<std::vector<net::Field>> read_header_map(const boost::json::value* map);
 
 }  // namespace hk::api::qstash

@@ -1,8 +1,8 @@
 // GET /v2/keys and POST /v2/keys/rotate: what receivers verify signatures with.
 #include "api/find_tenant.h"
-#include "api/json.h"
 #include "api/qstash/errors.h"
 #include "api/qstash/handlers.h"
+#include "base/json.h"
 #include "observe/log.h"
 #include "security/credentials.h"
 

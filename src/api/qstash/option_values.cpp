@@ -4,6 +4,7 @@
 
 #include "api/qstash/publish_options.h"
 #include "api/text.h"
+#include "base/ascii.h"
 
 namespace hk::api::qstash {
 
@@ -76,7 +77,7 @@ Result<Moment> parse_not_before(std::string_view text, Moment now) {
 Result<std::vector<std::string>> parse_redact_fields(std::string_view text) {
   std::vector<std::string> fields;
   for (const std::string& part : split_commas(text)) {
-    const std::string lowered = to_lower(part);
+    const std::string lowered = lower_case(part);
     if (lowered == "body") {
       fields.emplace_back("body");
       continue;

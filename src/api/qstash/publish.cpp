@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "api/json.h"
 #include "api/qstash/errors.h"
 #include "api/qstash/handlers.h"
 #include "api/qstash/publish_options.h"
@@ -15,6 +14,7 @@
 #include "api/qstash/schedules.h"
 #include "api/reply.h"
 #include "api/text.h"
+#include "base/json.h"
 #include "core/fresh_trace.h"
 #include "observe/metrics.h"
 #include "observe/trace.h"

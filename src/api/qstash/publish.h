@@ -15,8 +15,8 @@ namespace hk::api::qstash {
 
 struct PublishParts {
   Destination destination{};
-  std::string queue{};               ///< "" = none, or as an option says
-  std::vector<http::Field>& fields;  ///< values are taken out of them
+  std::string queue{};              ///< "" = none, or as an option says
+  std::vector<net::Field>& fields;  ///< values are taken out of them
   std::string body{};
   CronOptions* cron = nullptr;  ///< filled if it is to be a schedule; null: it must not be one
 };

@@ -7,12 +7,11 @@
 #include "api/qstash/given_options.h"
 #include "api/qstash/section_options.h"
 #include "api/text.h"
+#include "base/ascii.h"
 
 namespace hk::api::qstash {
 
 namespace {
-
-using http::equals_ignoring_case;
 
 constexpr std::size_t flow_key_bytes_max = 256;
 // A header line cannot hold more than this; in a batch nothing else would bound it.
@@ -197,7 +196,7 @@ Result<void> read_labels_and_redaction(const Section& given, core::Message& mess
 }
 
 Result<void> read_publish_options(const Options& options, Moment now,
-                                  std::vector<http::Field>& fields, QueryOptions&& query,
+                                  std::vector<net::Field>& fields, QueryOptions&& query,
                                   core::Publish& command, CronOptions* schedule) {
   core::Message& message = *command.message;
   Given given;

@@ -30,7 +30,7 @@ struct CronOptions {
 /// says what is right. With a cron it is read as a schedule: Upstash-Not-Before and deduplication
 /// are ignored, and a queue may have a delay. Without `schedule` a cron is refused.
 Result<void> read_publish_options(const Options& options, Moment now,
-                                  std::vector<http::Field>& fields, QueryOptions&& query,
+                                  std::vector<net::Field>& fields, QueryOptions&& query,
                                   core::Publish& command, CronOptions* schedule = nullptr);
 
 /// Does this header or (without the prefix) query name set an option of a message?

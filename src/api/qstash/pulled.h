@@ -13,7 +13,7 @@ namespace hk::api::qstash {
 
 struct PulledParts {
   std::string queue{};
-  std::vector<http::Field>& fields;  ///< values are taken out of them
+  std::vector<net::Field>& fields;  ///< values are taken out of them
   QueryOptions query{};
   std::string body{};
 };

@@ -2,7 +2,7 @@
 /// threads.
 #pragma once
 
-#include "api/json.h"
+#include "base/json.h"
 #include "core/reader.h"
 
 namespace hk::api::qstash {

@@ -5,11 +5,10 @@
 #include <utility>
 
 #include "api/text.h"
+#include "base/ascii.h"
 #include "core/retry/expression.h"
 
 namespace hk::api::qstash {
-
-using http::equals_ignoring_case;
 
 Result<void> read_forwards(const Options& options, Section& given,
                            std::vector<core::Header>& headers) {

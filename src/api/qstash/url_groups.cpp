@@ -2,7 +2,6 @@
 // POST and DELETE /v2/topics/{name}/endpoints.
 #include <utility>
 
-#include "api/json.h"
 #include "api/qstash/destination.h"
 #include "api/qstash/errors.h"
 #include "api/qstash/handlers.h"
@@ -10,6 +9,8 @@
 #include "api/qstash/publish_options.h"
 #include "api/qstash/submit.h"
 #include "api/text.h"
+#include "base/ascii.h"
+#include "base/json.h"
 
 namespace hk::api::qstash {
 
@@ -128,15 +129,15 @@ Result<std::vector<core::Header>> read_options(const Services& services, core::T
   if (map == nullptr) {
     return refused("headers must be an object of option headers; {} for none");
   }
-  Result<std::vector<http::Field>> fields = read_header_map(map);
+  Result<std::vector<net::Field>> fields = read_header_map(map);
   if (!fields) {
     return std::unexpected(fields.error());
   }
   std::vector<core::Header> options;
   options.reserve(fields->size());
-  for (const http::Field& field : *fields) {
+  for (const net::Field& field : *fields) {
     if (!starts_with_ignoring_case(field.name, "upstash-") &&
-        !http::equals_ignoring_case(field.name, "content-type")) {
+        !equals_ignoring_case(field.name, "content-type")) {
       return refused("headers: \"" + field.name +
                      "\" is no option; to send it along write Upstash-Forward-" + field.name);
     }

@@ -3,8 +3,9 @@
 #include <algorithm>
 
 #include "api/text.h"
+#include "base/ascii.h"
+#include "base/encoding.h"
 #include "security/digest.h"
-#include "security/encoding.h"
 
 namespace hk::api::qstash {
 
@@ -12,7 +13,7 @@ namespace {
 
 std::string redacted(const std::string& original) {
   const security::Digest256 digest = security::sha256(original);
-  return "REDACTED:" + security::hex(std::string(digest.begin(), digest.end()));
+  return "REDACTED:" + hex(std::string(digest.begin(), digest.end()));
 }
 
 }  // namespace
@@ -32,7 +33,7 @@ Redaction::Redaction(const core::Message& message) {
 
 std::string Redaction::header(std::string_view name, const std::string& value) const {
   const bool hidden =
-      headers_ || (!names_.empty() && std::ranges::find(names_, to_lower(name)) != names_.end());
+      headers_ || (!names_.empty() && std::ranges::find(names_, lower_case(name)) != names_.end());
   return hidden ? redacted(value) : value;
 }
 
@@ -68,7 +69,7 @@ void write_bytes(JsonWriter& json, std::string_view name, const std::string& byt
   if (valid_utf8(bytes)) {
     json.field(name, bytes);
   } else {
-    json.field(std::string(name) + "Base64", security::base64(bytes));
+    json.field(std::string(name) + "Base64", base64(bytes));
   }
 }
 

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "api/json.h"
 #include "api/story.h"
+#include "base/json.h"
 #include "core/reader.h"
 
 namespace hk::api::qstash {

@@ -7,6 +7,7 @@
 #include "api/sns/signing_key.h"
 #include "api/sqs/new_message.h"
 #include "api/text.h"
+#include "base/date.h"
 #include "engine/message_cache.h"
 
 namespace hk::api::sns {

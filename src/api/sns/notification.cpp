@@ -1,7 +1,7 @@
 #include "api/sns/notification.h"
 
-#include "api/json.h"
 #include "base/encoding.h"
+#include "base/json.h"
 
 namespace hk::api::sns {
 

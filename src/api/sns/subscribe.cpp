@@ -8,6 +8,8 @@
 #include "api/sns/http_subscriber.h"
 #include "api/sns/signing_key.h"
 #include "api/text.h"
+#include "base/ascii.h"
+#include "base/date.h"
 #include "base/encoding.h"
 #include "security/credentials.h"
 #include "security/digest.h"

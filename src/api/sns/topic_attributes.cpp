@@ -2,11 +2,11 @@
 #include <array>
 
 #include "api/aws/tags.h"
-#include "api/json.h"
 #include "api/json_input.h"
 #include "api/sns/attributes.h"
 #include "api/sns/delivery_policy.h"
 #include "api/text.h"
+#include "base/json.h"
 
 namespace hk::api::sns {
 

@@ -4,6 +4,7 @@
 
 #include "api/sqs/queue_attributes.h"
 #include "api/text.h"
+#include "base/ascii.h"
 #include "base/assert.h"
 #include "base/clock_lean.h"
 #include "observe/log.h"
@@ -155,7 +156,7 @@ core::StartAttempt Pusher::attempt_of(const Subscription& subscription,
       continue;
     }
     bytes += more;
-    typed = typed || http::equals_ignoring_case(attribute.name, "content-type");
+    typed = typed || equals_ignoring_case(attribute.name, "content-type");
     message->headers.push_back({attribute.name, attribute.value});
   }
   if (!typed) {

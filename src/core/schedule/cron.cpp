@@ -11,7 +11,6 @@ namespace hk::core {
 
 namespace {
 
-constexpr std::string_view blanks = " \t";
 constexpr std::array<std::string_view, 12> month_names{"JAN", "FEB", "MAR", "APR", "MAY", "JUN",
                                                        "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"};
 constexpr std::array<std::string_view, 7> weekday_names{"SUN", "MON", "TUE", "WED",
@@ -42,19 +41,6 @@ constexpr std::array descriptors{
     Descriptor{"@monthly", "0 0 1 * *"},  Descriptor{"@yearly", "0 0 1 1 *"},
     Descriptor{"@annually", "0 0 1 1 *"},
 };
-
-bool same_letters(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](char x, char y) { return to_upper(x) == to_upper(y); });
-}
-
-std::string_view trim(std::string_view text) {
-  const auto first = text.find_first_not_of(blanks);
-  if (first == std::string_view::npos) {
-    return {};
-  }
-  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
-}
 
 /// For messages: short, and nothing in it that a terminal or JSON would stumble over.
 std::string quoted(std::string_view text) {
@@ -93,7 +79,7 @@ std::optional<unsigned> to_number(std::string_view text) {
 
 Result<unsigned> parse_value(const Field& field, std::string_view text) {
   for (std::size_t i = 0; i < field.names.size(); ++i) {
-    if (same_letters(field.names[i], text)) {
+    if (equals_ignoring_case(field.names[i], text)) {
       return field.low + static_cast<unsigned>(i);
     }
   }
@@ -249,7 +235,7 @@ Result<Cron> parse_fields(std::string_view text) {
 Result<Cron> parse_descriptor(std::string_view text) {
   std::string known;
   for (const Descriptor& descriptor : descriptors) {
-    if (same_letters(descriptor.name, text)) {
+    if (equals_ignoring_case(descriptor.name, text)) {
       return parse_fields(descriptor.text);
     }
     known += " " + std::string(descriptor.name);

@@ -440,7 +440,7 @@ void serve_connection(IoLoop& loop, ServerCore& core, Socket socket, Peer peer) 
           ->start();
       return;
     }
-    if (SslPtr ssl = core.tls->new_connection()) {
+    if (net::SslPtr ssl = core.tls->new_connection()) {
       std::make_shared<Connection<TlsStream>>(loop, core, std::move(peer), std::move(socket),
                                               std::move(ssl))
           ->start();

@@ -32,19 +32,8 @@ std::optional<std::string> decode(std::string_view text, bool plus_is_space) {
 
 }  // namespace
 
-bool equals_ignoring_case(std::string_view a, std::string_view b) {
-  if (a.size() != b.size()) return false;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    if (to_lower(a[i]) != to_lower(b[i])) return false;
-  }
-  return true;
-}
-
 std::optional<std::string_view> Request::header(std::string_view name) const {
-  for (const Field& field : fields) {
-    if (equals_ignoring_case(field.name, name)) return field.value;
-  }
-  return std::nullopt;
+  return net::find_field(fields, name);
 }
 
 std::string_view Request::path() const {

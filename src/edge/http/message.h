@@ -10,20 +10,14 @@
 #include <utility>
 #include <vector>
 
+#include "net/header.h"
+
 namespace hk::http {
-
-struct Field {
-  std::string name{};
-  std::string value{};
-};
-
-/// ASCII, case-insensitive.
-bool equals_ignoring_case(std::string_view a, std::string_view b);
 
 struct Request {
   std::string method{};
   std::string target{};  ///< raw, as on the wire: no decoding, no normalising
-  std::vector<Field> fields{};
+  std::vector<net::Field> fields{};
   std::string body{};
   std::string peer{};  ///< IP address of the client
   bool keep_alive = true;
@@ -41,8 +35,9 @@ struct Response {
   int status = 200;
   std::string body{};
   std::string content_type{"application/json"};
-  std::vector<Field> fields{};  ///< further ones; Content-Length, Connection, Date are the server's
-  bool close = false;           ///< end the connection after it
+  std::vector<net::Field>
+      fields{};        ///< further ones; Content-Length, Connection, Date are the server's
+  bool close = false;  ///< end the connection after it
   /// Let go when the last byte of it was sent, or nobody is there to send it to.
   std::shared_ptr<const void> held{};
 };

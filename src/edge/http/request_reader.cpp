@@ -41,7 +41,7 @@ void RequestReader::Parser::on_request_impl(beast_http::verb, Text method, Text 
 void RequestReader::Parser::on_field_impl(beast_http::field, Text name, Text value, Failure&) {
   if (head_done_) return;  // a trailer: nobody may mistake it for a header
   request_.fields.push_back(
-      Field{std::string(name.data(), name.size()), std::string(value.data(), value.size())});
+      net::Field{std::string(name.data(), name.size()), std::string(value.data(), value.size())});
 }
 
 void RequestReader::Parser::on_body_init_impl(const boost::optional<std::uint64_t>& length,

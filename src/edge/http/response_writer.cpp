@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <chrono>
 #include <cstdint>
 #include <utility>
 
-#include "edge/http/safe_header.h"
+#include "base/ascii.h"
+#include "base/date.h"
+#include "net/header.h"
 
 namespace hk::http {
 
@@ -16,31 +19,6 @@ void append_number(std::string& out, std::uint64_t number) {
   std::array<char, 20> digits{};
   const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number);
   out.append(digits.data(), end.ptr);
-}
-
-void append_two(std::string& out, int number) {
-  out.push_back(static_cast<char>('0' + number / 10));
-  out.push_back(static_cast<char>('0' + number % 10));
-}
-
-/// IMF-fixdate; strftime would depend on the locale.
-void append_date(std::string& out, std::time_t now) {
-  constexpr std::array<std::string_view, 7> days{"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
-  constexpr std::array<std::string_view, 12> months{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
-                                                    "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-  std::tm utc{};
-  gmtime_r(&now, &utc);
-  out.append(days[static_cast<std::size_t>(utc.tm_wday)]).append(", ");
-  append_two(out, utc.tm_mday);
-  out.append(" ").append(months[static_cast<std::size_t>(utc.tm_mon)]).append(" ");
-  append_number(out, static_cast<std::uint64_t>(utc.tm_year) + 1900);
-  out.append(" ");
-  append_two(out, utc.tm_hour);
-  out.append(":");
-  append_two(out, utc.tm_min);
-  out.append(":");
-  append_two(out, utc.tm_sec);
-  out.append(" GMT");
 }
 
 bool is_servers_own(std::string_view name) {
@@ -104,7 +82,7 @@ std::string_view CommonHeaders::lines(std::time_t now) {
     lines_.assign(constant_lines);
     lines_.append(hsts_line(hsts_));
     lines_.append("Date: ");
-    append_date(lines_, now);
+    append_http_date(lines_, Moment(std::chrono::seconds(now)));
     lines_.append("\r\n");
   }
   return lines_;
@@ -119,7 +97,7 @@ void append_response(std::string& out, const Response& response, WriteOptions op
   append_status_line(out, status);
   out.append(common_lines);
   if (has_body) {
-    if (!response.content_type.empty() && safe_header("Content-Type", response.content_type)) {
+    if (!response.content_type.empty() && net::safe_header("Content-Type", response.content_type)) {
       const bool unsaid = response.content_type.starts_with("text/") &&
                           response.content_type.find("charset=") == std::string::npos;
       out.append("Content-Type: ").append(response.content_type);
@@ -129,8 +107,8 @@ void append_response(std::string& out, const Response& response, WriteOptions op
     append_number(out, response.body.size());
     out.append("\r\n");
   }
-  for (const Field& field : response.fields) {
-    if (safe_header(field.name, field.value) && !is_servers_own(field.name)) {
+  for (const net::Field& field : response.fields) {
+    if (net::safe_header(field.name, field.value) && !is_servers_own(field.name)) {
       append_field(out, field.name, field.value);
     }
   }

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "edge/http/socket_bio.h"
+#include "net/tls.h"
 
 namespace hk::http {
 
@@ -17,8 +17,9 @@ int bounded(std::size_t size) {
 
 }  // namespace
 
-TlsStream::TlsStream(Socket socket, SslPtr ssl) : socket_(std::move(socket)), ssl_(std::move(ssl)) {
-  attach_socket(ssl_.get(), socket_.native_handle());
+TlsStream::TlsStream(Socket socket, net::SslPtr ssl)
+    : socket_(std::move(socket)), ssl_(std::move(ssl)) {
+  net::attach_socket(ssl_.get(), socket_.native_handle());
 }
 
 TlsStream::Outcome TlsStream::outcome_of(int result) {

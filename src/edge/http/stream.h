@@ -14,16 +14,13 @@
 #include <memory>
 #include <utility>
 
+#include "net/tls.h"
+
 namespace hk::http {
 
 using Socket =
     boost::asio::basic_stream_socket<boost::asio::ip::tcp, boost::asio::io_context::executor_type>;
 using Failure = boost::system::error_code;
-
-struct SslFree {
-  void operator()(SSL* ssl) const { SSL_free(ssl); }
-};
-using SslPtr = std::unique_ptr<SSL, SslFree>;
 
 class PlainStream {
  public:
@@ -62,7 +59,7 @@ class TlsStream {
   static constexpr bool has_handshake = true;
 
   /// REQUIRES: `ssl` is in accept state.
-  TlsStream(Socket socket, SslPtr ssl);
+  TlsStream(Socket socket, net::SslPtr ssl);
 
   template <class Done>
   void async_handshake(Done done) {
@@ -116,7 +113,7 @@ class TlsStream {
   Outcome outcome_of(int result);
 
   Socket socket_;
-  SslPtr ssl_;
+  net::SslPtr ssl_;
 };
 
 }  // namespace hk::http

@@ -82,9 +82,9 @@ Result<void> TlsKeeper::reload() {
   return {};
 }
 
-SslPtr TlsKeeper::new_connection() {
+net::SslPtr TlsKeeper::new_connection() {
   const std::scoped_lock lock(mutex_);
-  SslPtr ssl(SSL_new(context_.get()));
+  net::SslPtr ssl(SSL_new(context_.get()));
   if (ssl) SSL_set_accept_state(ssl.get());
   return ssl;
 }

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "edge/http/server.h"
-#include "edge/http/stream.h"
+#include "net/tls.h"
 
 namespace hk::http {
 
@@ -21,7 +21,7 @@ class TlsKeeper {
   /// stays in use.
   Result<void> reload();
   /// A server side of a new connection; null when OpenSSL is out of memory.
-  SslPtr new_connection();
+  net::SslPtr new_connection();
 
  private:
   const TlsFiles files_;

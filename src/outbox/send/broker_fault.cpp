@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "observe/metrics.h"
+
 namespace hk::outbox {
 namespace {
 
@@ -64,26 +66,24 @@ bool is_about_us(int status) {
 
 }  // namespace
 
-bool is_broker_fault(Faults faults, observe::AttemptResult result,
-                     const core::CompleteAttempt& report) {
+bool is_broker_fault(Faults faults, const delivery::Answer& answer) {
   const bool is_broker = faults == Faults::of_broker || faults == Faults::of_queue;
-  switch (result) {
+  switch (answer.result) {
     case observe::AttemptResult::delivered: return false;
     case observe::AttemptResult::network_error: return faults != Faults::of_rows;
     case observe::AttemptResult::timeout: return is_broker;
     case observe::AttemptResult::blocked:
-      return is_broker && report.attempt.error.starts_with("blocked_by_policy");
+      return is_broker && answer.error.starts_with("blocked_by_policy");
     case observe::AttemptResult::http_error: break;
   }
-  if (!is_broker || report.give_up) {
+  if (!is_broker || answer.give_up) {
     return false;
   }
-  if (is_about_us(report.attempt.response_status)) {
+  if (is_about_us(answer.status)) {
     return true;
   }
-  return faults == Faults::of_queue && report.attempt.response_status >= 400 &&
-         std::ranges::find(sender_codes, code_of(report.attempt.response_body)) !=
-             sender_codes.end();
+  return faults == Faults::of_queue && answer.status >= 400 &&
+         std::ranges::find(sender_codes, code_of(answer.body)) != sender_codes.end();
 }
 
 }  // namespace hk::outbox

@@ -62,7 +62,7 @@ std::expected<void, Outcome> CheckedHeaders::add(std::string name, std::string v
 
 bool CheckedHeaders::has(std::string_view name) const {
   return std::ranges::any_of(headers_, [name](const core::Header& header) {
-    return delivery::same_name(header.name, name);
+    return equals_ignoring_case(header.name, name);
   });
 }
 

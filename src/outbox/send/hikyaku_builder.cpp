@@ -2,8 +2,9 @@
 
 #include <utility>
 
+#include "base/ascii.h"
+#include "delivery/destination.h"
 #include "delivery/headers.h"
-#include "delivery/url.h"
 #include "outbox/send/check_row.h"
 #include "outbox/send/reason.h"
 #include "security/sigv4.h"
@@ -13,10 +14,6 @@ namespace {
 
 constexpr std::string_view queue_prefix = "queue:";
 constexpr std::string_view forward_prefix = "Upstash-Forward-";
-
-bool has_prefix(std::string_view text, std::string_view prefix) {
-  return text.size() >= prefix.size() && delivery::same_name(text.substr(0, prefix.size()), prefix);
-}
 
 /// As one segment, escaped as a whole: nothing in a row's destination can change the path, become
 /// an option of the publish, or be repaired by a proxy on the way.
@@ -82,13 +79,14 @@ std::expected<std::vector<core::Header>, Outcome> HikyakuBuilder::make_headers(
   // A queue that is pulled from takes a deduplication id only if it is FIFO.
   const bool deduplicated = !target.pulled || target.fifo;
   for (Header& header : row.headers) {
-    if (delivery::same_name(header.name, settings_.idempotency_header) ||
-        (deduplicated && delivery::same_name(header.name, "Upstash-Deduplication-Id")) ||
-        delivery::same_name(header.name, "traceparent") ||
-        delivery::same_name(header.name, "tracestate")) {
+    if (equals_ignoring_case(header.name, settings_.idempotency_header) ||
+        (deduplicated && equals_ignoring_case(header.name, "Upstash-Deduplication-Id")) ||
+        equals_ignoring_case(header.name, "traceparent") ||
+        equals_ignoring_case(header.name, "tracestate")) {
       continue;  // the row's own columns say it
     }
-    if (has_prefix(header.name, "Upstash-") || delivery::same_name(header.name, "Content-Type")) {
+    if (starts_with_ignoring_case(header.name, "Upstash-") ||
+        equals_ignoring_case(header.name, "Content-Type")) {
       add(std::move(header.name), std::move(header.value));
     } else if (const auto safe = delivery::may_forward(header.name, header.value); !safe) {
       return refuse(reason::headers_invalid, 400, safe.error().message);

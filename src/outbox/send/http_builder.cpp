@@ -2,7 +2,8 @@
 
 #include <utility>
 
-#include "delivery/url.h"
+#include "base/ascii.h"
+#include "delivery/destination.h"
 #include "outbox/send/check_row.h"
 #include "outbox/send/reason.h"
 
@@ -33,7 +34,7 @@ Built HttpBuilder::build(Row row, Moment) {
 
   CheckedHeaders headers;
   for (Header& header : row.headers) {
-    if (delivery::same_name(header.name, idempotency_header_)) {
+    if (equals_ignoring_case(header.name, idempotency_header_)) {
       continue;  // the row's own column says what the key is
     }
     if (auto added = headers.add(std::move(header.name), std::move(header.value)); !added) {

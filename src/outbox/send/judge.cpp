@@ -1,8 +1,10 @@
 #include "outbox/send/judge.h"
 
+#include <chrono>
 #include <string>
 #include <utility>
 
+#include "observe/metrics.h"
 #include "outbox/send/reason.h"
 
 namespace hk::outbox {
@@ -13,11 +15,11 @@ constexpr int status_blocked = 403;
 constexpr int status_unreachable = 502;
 constexpr int status_timeout = 504;
 
-void judge_status(Outcome& outcome, const core::CompleteAttempt& report) {
-  const int status = report.attempt.response_status;
+void judge_status(Outcome& outcome, const delivery::Answer& answer) {
+  const int status = answer.status;
   outcome.http_status = status;
   outcome.message = "the receiver answered with status " + std::to_string(status);
-  if (report.give_up) {
+  if (answer.give_up) {
     outcome.ending = Ending::aborted;
     outcome.reason_code = reason::broker_non_retryable;
     outcome.message += " and said that no retry can help";
@@ -28,37 +30,37 @@ void judge_status(Outcome& outcome, const core::CompleteAttempt& report) {
     outcome.message += ": redirects are not followed";
   }
   if (status == 429 || status == 503) {
-    outcome.retry_after = report.retry_after;
+    outcome.retry_after = answer.retry_after;
   }
 }
 
 }  // namespace
 
-Outcome judge(observe::AttemptResult result, core::CompleteAttempt report) {
+Outcome judge(delivery::Answer answer) {
   Outcome outcome;
-  outcome.response = std::move(report.attempt.response_body);
-  outcome.took = report.attempt.ended_at - report.attempt.started_at;
-  switch (result) {
+  outcome.response = std::move(answer.body);
+  outcome.took = std::chrono::ceil<Millis>(answer.took);
+  switch (answer.result) {
     case observe::AttemptResult::delivered:
       outcome.ending = Ending::succeeded;
       outcome.http_status = 200;
       break;
-    case observe::AttemptResult::http_error: judge_status(outcome, report); break;
+    case observe::AttemptResult::http_error: judge_status(outcome, answer); break;
     case observe::AttemptResult::timeout:
       outcome.reason_code = reason::broker_timeout;
       outcome.http_status = status_timeout;
-      outcome.message = std::move(report.attempt.error);
+      outcome.message = std::move(answer.error);
       break;
     case observe::AttemptResult::network_error:
       outcome.reason_code = reason::broker_unreachable;
       outcome.http_status = status_unreachable;
-      outcome.message = std::move(report.attempt.error);
+      outcome.message = std::move(answer.error);
       break;
     case observe::AttemptResult::blocked:
       outcome.ending = Ending::aborted;
       outcome.reason_code = reason::broker_blocked;
       outcome.http_status = status_blocked;
-      outcome.message = "not sent (" + report.attempt.error +
+      outcome.message = "not sent (" + answer.error +
                         "): rows go only where the settings allow it, and without those to public "
                         "addresses";
       break;

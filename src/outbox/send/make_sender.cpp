@@ -6,18 +6,18 @@
 #include <string>
 #include <utility>
 
+#include "delivery/destination.h"
 #include "delivery/egress_guard.h"
 #include "delivery/headers.h"
-#include "delivery/url.h"
 #include "outbox/send/hikyaku_builder.h"
 #include "outbox/send/http_builder.h"
+#include "outbox/send/http_carrier.h"
 #include "outbox/send/request_sender.h"
 #include "outbox/send/sqs_builder.h"
 
 namespace hk::outbox {
 namespace {
 
-constexpr std::size_t response_bytes_kept = std::size_t{8} * 1024;
 constexpr std::size_t idle_connections_min = 256;
 
 using Builder = Result<std::unique_ptr<RequestBuilder>>;
@@ -27,7 +27,7 @@ std::unexpected<Error> wrong_setting(std::string_view setting, std::string_view 
 }
 
 /// The server that the operator has named: no row chooses it, so it may be anywhere.
-Result<delivery::Url> open_to_broker(delivery::EgressPolicy& egress, const std::string& url) {
+Result<net::Url> open_to_broker(delivery::EgressPolicy& egress, const std::string& url) {
   auto parsed = delivery::parse_destination(url);
   if (parsed) {
     egress.allow_loopback = true;
@@ -145,8 +145,8 @@ Result<void> try_out(RequestBuilder& builder, const Settings& settings) {
 
 }  // namespace
 
-Result<std::unique_ptr<Sender>> make_sender(const Settings& settings,
-                                            observe::SpanExporter& spans) {
+Result<std::unique_ptr<Sender>> make_sender(const Settings& settings, observe::SpanExporter& spans,
+                                            const MakeCarrier& own_server) {
   delivery::DispatcherOptions options;
   Builder builder = make_builder(settings, options.egress);
   if (!builder) {
@@ -155,18 +155,19 @@ Result<std::unique_ptr<Sender>> make_sender(const Settings& settings,
   if (const auto good = try_out(**builder, settings); !good) {
     return std::unexpected(good.error());
   }
-  options.user_agent = "Hikyaku-Outbox/0.1";
   options.extra_ca_file = settings.egress_ca_file;
   options.allow_cbc = settings.allow_cbc_ciphers;
-  options.response_bytes_kept = response_bytes_kept;
+  options.response_bytes_kept = answer_bytes_kept;
   options.response_header_bytes_kept = 0;
   options.in_flight_max = std::max<std::size_t>(settings.concurrency, 1);
   options.idle_per_destination_max = std::max(idle_connections_min, settings.concurrency);
   options.idle_max = std::max(options.idle_max, settings.concurrency);
   // A name whose first address is dead must leave time for its second one.
   options.connect_timeout = std::max(settings.broker_timeout / 2, Millis{1});
-  return make_request_sender(*std::move(builder), std::move(options), settings.broker_timeout,
-                             spans);
+  const std::size_t places = options.in_flight_max;
+  return make_request_sender(*std::move(builder),
+                             own_server ? own_server : over_http(std::move(options)), places,
+                             settings.broker_timeout, spans);
 }
 
 }  // namespace hk::outbox

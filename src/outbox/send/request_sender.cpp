@@ -21,9 +21,11 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/assert.h"
 #include "base/random.h"
-#include "delivery/headers.h"
+#include "delivery/envelope/plain.h"
+#include "observe/metrics.h"
 #include "outbox/send/broker_fault.h"
 #include "outbox/send/judge.h"
 #include "security/credentials.h"
@@ -37,8 +39,9 @@ using Clock = std::chrono::steady_clock;
 Moment wall_now() { return std::chrono::floor<Millis>(std::chrono::system_clock::now()); }
 
 std::string_view header_of(const Row& row, std::string_view name) {
-  const auto found = std::ranges::find_if(
-      row.headers, [name](const Header& header) { return delivery::same_name(header.name, name); });
+  const auto found = std::ranges::find_if(row.headers, [name](const Header& header) {
+    return equals_ignoring_case(header.name, name);
+  });
   return found == row.headers.end() ? std::string_view() : std::string_view(found->value);
 }
 
@@ -66,7 +69,7 @@ void note_broker(Outcome& outcome, observe::AttemptResult result, bool fault) {
   }
 }
 
-class RequestSender final : public Sender {
+class RequestSender final : public Sender, private delivery::AnswerTaker {
  public:
   RequestSender(std::unique_ptr<RequestBuilder> builder, std::size_t places, Millis timeout,
                 observe::SpanExporter& spans, int ready_fd)
@@ -83,11 +86,11 @@ class RequestSender final : public Sender {
     if (thread_.joinable()) {
       thread_.join();
     }
-    dispatcher_.reset();
+    carrier_.reset();
     ::close(ready_fd_);
   }
 
-  Result<void> start(delivery::DispatcherOptions options);
+  Result<void> start(const MakeCarrier& make_carrier);
 
   [[nodiscard]] std::string_view name() const override { return builder_->name(); }
   [[nodiscard]] std::string broker() const override { return builder_->broker(); }
@@ -109,16 +112,15 @@ class RequestSender final : public Sender {
   void give_back(const std::string& target);
   void start_waiting();
   bool may_begin(Row& row);
-  void begin(Row row, Moment now, std::vector<core::StartAttempt>& starts);
-  void on_end(const core::StartAttempt& start, observe::AttemptResult result,
-              core::CompleteAttempt report);
-  void record_span(const core::StartAttempt& start, const Sent& sent);
+  void begin(Row row, Moment now, std::vector<delivery::Request>& requests);
+  void take(const delivery::Request& request, delivery::Answer answer) override;
+  void record_span(const delivery::Request& request, const Sent& sent);
   void finish(Sent sent);
   void hand_over();
 
   // Constant after construction.
   const std::unique_ptr<RequestBuilder> builder_;
-  const std::size_t places_;  ///< as many as the dispatcher has: in it nothing waits
+  const std::size_t places_;  ///< as many as the carrier has: in it nothing waits
   const Millis timeout_;
   observe::SpanExporter& spans_;
   const int ready_fd_;
@@ -139,19 +141,17 @@ class RequestSender final : public Sender {
 
   asio::io_context io_{1};
   asio::executor_work_guard<asio::io_context::executor_type> work_;
-  std::unique_ptr<delivery::Dispatcher> dispatcher_;
+  delivery::PlainEnvelope envelope_{"Hikyaku-Outbox/0.1"};
+  std::unique_ptr<Carrier> carrier_;
   std::thread thread_;
 };
 
-Result<void> RequestSender::start(delivery::DispatcherOptions options) {
-  auto made = delivery::Dispatcher::make_plain(
-      std::move(options), &io_,
-      [this](const core::StartAttempt& start, observe::AttemptResult result,
-             core::CompleteAttempt report) { on_end(start, result, std::move(report)); });
+Result<void> RequestSender::start(const MakeCarrier& make_carrier) {
+  auto made = make_carrier(&io_, *this);
   if (!made) {
     return std::unexpected(made.error());
   }
-  dispatcher_ = *std::move(made);
+  carrier_ = *std::move(made);
   thread_ = std::thread([this] { io_.run(); });
   return {};
 }
@@ -226,16 +226,16 @@ void RequestSender::give_back(const std::string& target) {
 
 void RequestSender::start_waiting() {
   const Moment now = wall_now();
-  std::vector<core::StartAttempt> starts;
+  std::vector<delivery::Request> requests;
   while (!waiting_.empty() && running_.size() < places_) {
     Row row = std::move(waiting_.front());
     waiting_.pop_front();
     if (may_begin(row)) {
-      begin(std::move(row), now, starts);
+      begin(std::move(row), now, requests);
     }
   }
-  if (!starts.empty()) {
-    dispatcher_->start(std::move(starts));
+  if (!requests.empty()) {
+    carrier_->start(std::move(requests));
   }
 }
 
@@ -255,7 +255,7 @@ bool RequestSender::may_begin(Row& row) {
   std::unreachable();
 }
 
-void RequestSender::begin(Row row, Moment now, std::vector<core::StartAttempt>& starts) {
+void RequestSender::begin(Row row, Moment now, std::vector<delivery::Request>& requests) {
   Claim claim = row.claim;
   core::Trace trace = trace_of(row);
   Built built = builder_->build(std::move(row), now);
@@ -264,43 +264,42 @@ void RequestSender::begin(Row row, Moment now, std::vector<core::StartAttempt>& 
     return;
   }
   auto message = std::make_shared<core::Message>(*std::move(built));
-  message->id = {core::Seq{++last_number_}, 0};
-  message->timeout = timeout_;
   message->trace = std::move(trace);
-  core::StartAttempt& start = starts.emplace_back();
-  start.id = message->id;
-  start.fence.attempt = static_cast<std::uint32_t>(std::max(claim.attempts, 0)) + 1;
-  start.started_at = now;
+  delivery::Request& request = requests.emplace_back();
+  request.envelope = &envelope_;
+  request.id = {core::Seq{++last_number_}, 0};
+  request.started_at = now;
+  request.timeout = timeout_;
   const std::uint64_t span = random_.next() | 1U;  // never all zero
-  std::memcpy(start.span_id.data(), &span, start.span_id.size());
-  start.message = std::move(message);
+  std::memcpy(request.span_id.data(), &span, request.span_id.size());
+  request.message = std::move(message);
   running_.emplace(last_number_, std::move(claim));
 }
 
-void RequestSender::on_end(const core::StartAttempt& start, observe::AttemptResult result,
-                           core::CompleteAttempt report) {
-  const auto found = running_.find(start.id.seq.value());
+void RequestSender::take(const delivery::Request& request, delivery::Answer answer) {
+  const auto found = running_.find(request.id.seq.value());
   HK_ASSERT(found != running_.end());
-  const bool fault = is_broker_fault(builder_->faults(), result, report);
-  Sent sent{std::move(found->second), judge(result, std::move(report))};
+  const observe::AttemptResult result = answer.result;
+  const bool fault = is_broker_fault(builder_->faults(), answer);
+  Sent sent{std::move(found->second), judge(std::move(answer))};
   note_broker(sent.outcome, result, fault);
   running_.erase(found);
-  record_span(start, sent);
+  record_span(request, sent);
   finish(std::move(sent));
 }
 
-void RequestSender::record_span(const core::StartAttempt& start, const Sent& sent) {
-  const core::Trace& trace = start.message->trace;
+void RequestSender::record_span(const delivery::Request& request, const Sent& sent) {
+  const core::Trace& trace = request.message->trace;
   if (trace.trace_id == std::array<std::uint8_t, 16>{} || (trace.flags & 1U) == 0) {
     return;
   }
   observe::Span span;
   span.trace_id = trace.trace_id;
-  span.span_id = start.span_id;
+  span.span_id = request.span_id;
   span.parent_span_id = trace.parent_span;
   span.name = "broker.send";
-  span.start_ms = to_ms(start.started_at);
-  span.end_ms = to_ms(start.started_at + sent.outcome.took);
+  span.start_ms = to_ms(request.started_at);
+  span.end_ms = to_ms(request.started_at + sent.outcome.took);
   span.error = sent.outcome.ending != Ending::succeeded;
   span.error_text = sent.outcome.message;
   span.attributes.emplace_back("outbox.adapter", name());
@@ -339,16 +338,16 @@ void RequestSender::hand_over() {
 }  // namespace
 
 Result<std::unique_ptr<Sender>> make_request_sender(std::unique_ptr<RequestBuilder> builder,
-                                                    delivery::DispatcherOptions options,
-                                                    Millis timeout, observe::SpanExporter& spans) {
+                                                    const MakeCarrier& make_carrier,
+                                                    std::size_t places, Millis timeout,
+                                                    observe::SpanExporter& spans) {
   const int ready = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (ready < 0) {
     return fail(ErrorKind::unavailable,
                 "no descriptor for the sender: " + std::system_category().message(errno));
   }
-  auto sender = std::make_unique<RequestSender>(std::move(builder), options.in_flight_max, timeout,
-                                                spans, ready);
-  if (const auto started = sender->start(std::move(options)); !started) {
+  auto sender = std::make_unique<RequestSender>(std::move(builder), places, timeout, spans, ready);
+  if (const auto started = sender->start(make_carrier); !started) {
     return std::unexpected(started.error());
   }
   return sender;

@@ -5,6 +5,7 @@
 #include <ranges>
 
 #include "base/ascii.h"
+#include "base/date.h"
 #include "security/sigv4.h"
 
 namespace hk::outbox {
@@ -20,7 +21,7 @@ const Secret& V4Signer::key_of(std::string_view day) {
 
 void V4Signer::sign(std::string_view host, std::string_view body, Moment now,
                     std::vector<core::Header>& headers) {
-  const std::string date_time = security::amz_date(now);
+  const std::string date_time = basic_date(now);
   const std::string day = date_time.substr(0, 8);
   headers.push_back({"X-Amz-Date", date_time});
   if (!credentials_.session_token.empty()) {

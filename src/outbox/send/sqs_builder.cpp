@@ -6,7 +6,7 @@
 
 #include "base/ascii.h"
 #include "base/json.h"
-#include "delivery/url.h"
+#include "delivery/destination.h"
 #include "outbox/send/check_row.h"
 #include "outbox/send/reason.h"
 
@@ -79,7 +79,7 @@ Result<std::unique_ptr<SqsBuilder>> SqsBuilder::make(std::string queue_url,
     return fail(ErrorKind::invalid_argument,
                 "it must end in the queue's name: https://<host>/<account>/<queue>");
   }
-  const std::string scheme = url->scheme == delivery::Scheme::https ? "https://" : "http://";
+  const std::string scheme = url->scheme == net::Scheme::https ? "https://" : "http://";
   std::string host = url->host_header();
   std::string endpoint = scheme + host + "/";
   return std::unique_ptr<SqsBuilder>(new SqsBuilder(std::move(queue_url), std::move(endpoint),

@@ -2,10 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <set>
 #include <string>
+#include <thread>
 
+#include "delivery/envelope/plain.h"
 #include "integration/delivery/harness.h"
 
 namespace hk::delivery::testing {
@@ -63,7 +66,7 @@ TEST(Dispatcher, UsesOneConnectionForRequestsInARow) {
   }
 
   EXPECT_EQ(receiver.connections(), 1);
-  EXPECT_EQ(world.dispatcher->idle_connections(), 1U);
+  EXPECT_EQ(world.deliveries->idle_connections(), 1U);
 }
 
 TEST(Dispatcher, WhatComesBehindAnAnswerIsNotTheAnswerToTheNextRequest) {
@@ -146,7 +149,7 @@ TEST(Dispatcher, ReportsEveryAttemptOnceWhenThousandsRunAtOnce) {
   EXPECT_LE(receiver.connections(), 100);
   EXPECT_LT(world.submitter.calls.load(), count);
   world.on_io_thread([] {});
-  EXPECT_EQ(world.dispatcher->in_flight(), 0U);
+  EXPECT_EQ(world.deliveries->in_flight(), 0U);
 }
 
 TEST(Dispatcher, GivesThePlaceOfEveryAttemptBackHoweverItEnds) {
@@ -163,7 +166,7 @@ TEST(Dispatcher, GivesThePlaceOfEveryAttemptBackHoweverItEnds) {
   }
 
   world.on_io_thread([] {});  // an end is told before it is counted
-  EXPECT_EQ(world.dispatcher->in_flight(), 0U);
+  EXPECT_EQ(world.deliveries->in_flight(), 0U);
 }
 
 TEST(Dispatcher, KeepsOutcomesWhileTheEngineHasNoRoom) {
@@ -226,7 +229,7 @@ TEST(Dispatcher, AHungReceiverHoldsUpNobodyElse) {
     EXPECT_TRUE(world.deliver(good.url()).delivered);
   }
   world.on_io_thread([] {});  // an end is told before it is counted
-  EXPECT_EQ(world.dispatcher->in_flight(), 200U);
+  EXPECT_EQ(world.deliveries->in_flight(), 200U);
 }
 
 TEST(Dispatcher, StopWaitsForWhatRunsAndTakesNothingNew) {
@@ -248,19 +251,18 @@ TEST(Dispatcher, StopWaitsForWhatRunsAndTakesNothingNew) {
   asked.get_future().wait();
 
   std::promise<void> stopped;
-  world.dispatcher->stop(std::chrono::steady_clock::now() + patience, [&] { stopped.set_value(); });
-  world.on_io_thread([&] {
-    std::vector<core::StartAttempt> late;
-    late.push_back(attempt_to(receiver.url()));
-    world.dispatcher->start(std::move(late));
-  });
-  EXPECT_EQ(world.dispatcher->in_flight(), 1U);
+  world.deliveries->stop(std::chrono::steady_clock::now() + patience, [&] { stopped.set_value(); });
+  std::vector<core::StartAttempt> late;
+  late.push_back(attempt_to(receiver.url()));
+  world.start(std::move(late));
+  world.on_io_thread([] {});  // it was refused
+  EXPECT_EQ(world.deliveries->in_flight(), 1U);
   may_answer.set_value();
   stopped.get_future().wait();
 
   EXPECT_EQ(world.submitter.count(), 1U);
   EXPECT_EQ(receiver.connections(), 1);
-  EXPECT_EQ(world.dispatcher->idle_connections(), 0U);
+  EXPECT_EQ(world.deliveries->idle_connections(), 0U);
 }
 
 TEST(Dispatcher, StopCutsOffAtItsDeadlineWithoutAReport) {
@@ -278,12 +280,12 @@ TEST(Dispatcher, StopCutsOffAtItsDeadlineWithoutAReport) {
   asked.get_future().wait();
 
   std::promise<void> stopped;
-  world.dispatcher->stop(std::chrono::steady_clock::now(), [&] { stopped.set_value(); });
+  world.deliveries->stop(std::chrono::steady_clock::now(), [&] { stopped.set_value(); });
   stopped.get_future().wait();
 
   EXPECT_TRUE(closed.get_future().get());
   EXPECT_EQ(world.submitter.count(), 0U);
-  EXPECT_EQ(world.dispatcher->in_flight(), 0U);
+  EXPECT_EQ(world.deliveries->in_flight(), 0U);
 }
 
 TEST(Dispatcher, RecordsASpanThatNamesTheHostAndNotTheQuery) {
@@ -313,14 +315,14 @@ TEST(Dispatcher, RefusesToSendUnsigned) {
   FakeSpans spans;
   observe::Metrics metrics;
   boost::asio::io_context io{1};
-  auto dispatcher = Dispatcher::make(
-      loopback_options(), &io, submitter,
-      [](core::TenantId) { return std::shared_ptr<const Secret>(); }, metrics, spans);
-  ASSERT_TRUE(dispatcher.has_value());
+  auto deliveries = Deliveries::make(
+      loopback_options(), {&io},
+      {submitter, [](core::TenantId) { return std::shared_ptr<const Secret>(); }, metrics, spans});
+  ASSERT_TRUE(deliveries.has_value());
   std::vector<core::StartAttempt> one;
   one.push_back(attempt_to(receiver.url()));
 
-  (*dispatcher)->start(std::move(one));
+  (*deliveries)->start(std::move(one));
   while (submitter.count() == 0) {
     io.run_one();
   }
@@ -337,36 +339,90 @@ TEST(Dispatcher, GivesTheEndsOfPlainRequestsToWhoeverTakesThem) {
     request = got;
     socket.write(ok_answer("thanks"));
   });
+  class Taker final : public AnswerTaker {
+   public:
+    void take(const Request& request, Answer answer) override {
+      ends.emplace_back(request.id, std::move(answer));
+    }
+    std::vector<std::pair<core::MessageId, Answer>> ends;
+  };
   boost::asio::io_context io{1};
-  std::vector<std::pair<observe::AttemptResult, core::CompleteAttempt>> ends;
-  auto options = loopback_options();
-  options.user_agent = "Other/1";
-  auto dispatcher =
-      Dispatcher::make_plain(std::move(options), &io,
-                             [&](const core::StartAttempt& start, observe::AttemptResult result,
-                                 core::CompleteAttempt report) {
-                               EXPECT_EQ(start.id, report.id);
-                               ends.emplace_back(result, std::move(report));
-                             });
+  Taker taker;
+  PlainEnvelope plain("Other/1");
+  auto dispatcher = Dispatcher::make(loopback_options(), &io, taker);
   ASSERT_TRUE(dispatcher.has_value());
-  std::vector<core::StartAttempt> two;
-  two.push_back(attempt_to(receiver.url()));
-  two.push_back(attempt_to("http://10.0.0.1/"));
+  std::vector<Request> two(2);
+  two[0].message = attempt_to(receiver.url()).message;
+  two[1].message = attempt_to("http://10.0.0.1/").message;
+  for (Request& one : two) {
+    one.id = one.message->id;
+    one.envelope = &plain;
+  }
+  const core::MessageId delivered = two[0].id;
+  const core::MessageId blocked = two[1].id;
 
   (*dispatcher)->start(std::move(two));
-  while (ends.size() < 2) {
+  while (taker.ends.size() < 2) {
     io.run_one();
   }
 
-  EXPECT_EQ(ends[0].first, observe::AttemptResult::blocked);
-  EXPECT_EQ(ends[1].first, observe::AttemptResult::delivered);
-  EXPECT_EQ(ends[1].second.attempt.response_body, "thanks");
+  EXPECT_EQ(taker.ends[0].first, blocked);
+  EXPECT_EQ(taker.ends[0].second.result, observe::AttemptResult::blocked);
+  EXPECT_EQ(taker.ends[1].first, delivered);
+  EXPECT_EQ(taker.ends[1].second.result, observe::AttemptResult::delivered);
+  EXPECT_EQ(taker.ends[1].second.body, "thanks");
   const std::lock_guard lock(mutex);
+  EXPECT_NE(request.find("\r\nUser-Agent: Other/1\r\n"), std::string::npos);
   EXPECT_EQ(request.find("Upstash-"), std::string::npos);
   EXPECT_EQ(request.find("Hikyaku-"), std::string::npos);
 }
 
-TEST(Dispatcher, SaysWhatIsWrongWithACaFile) {
+TEST(Deliveries, SendWhatIsForOneDestinationFromOneThread) {
+  Receiver first(answer_every_request);
+  Receiver second(answer_every_request);
+  FakeSubmitter submitter;
+  FakeSpans spans;
+  observe::Metrics metrics;
+  std::array<boost::asio::io_context, 3> io;
+  auto deliveries = Deliveries::make(
+      loopback_options(), {&io[0], &io[1], &io[2]},
+      {submitter, [](core::TenantId) { return std::make_shared<const Secret>("k"); }, metrics,
+       spans});
+  ASSERT_TRUE(deliveries.has_value());
+  std::array<std::thread, 3> threads;
+  for (std::size_t i = 0; i < io.size(); ++i) {
+    threads[i] = std::thread([&one = io[i]] {
+      const auto work = boost::asio::make_work_guard(one);
+      one.run();
+    });
+  }
+
+  for (std::size_t i = 1; i <= 40; ++i) {
+    std::vector<core::StartAttempt> one;
+    const Receiver& receiver = i % 2 == 0 ? first : second;
+    one.push_back(attempt_to(receiver.url()));
+    auto message = std::make_shared<core::Message>(*one.back().message);
+    message->host = receiver.url("");
+    one.back().message = std::move(message);
+    (*deliveries)->start(std::move(one));
+    submitter.wait_for(i);
+  }
+  std::promise<void> stopped;
+  (*deliveries)->stop(std::chrono::steady_clock::now() + patience, [&] { stopped.set_value(); });
+  stopped.get_future().wait();
+
+  EXPECT_EQ(submitter.count(), 40U);
+  EXPECT_EQ(first.connections(), 1);
+  EXPECT_EQ(second.connections(), 1);
+  EXPECT_EQ((*deliveries)->connections_opened(), 2U);
+  EXPECT_EQ((*deliveries)->in_flight(), 0U);
+  for (std::size_t i = 0; i < io.size(); ++i) {
+    io[i].stop();
+    threads[i].join();
+  }
+}
+
+TEST(Deliveries, SayWhatIsWrongWithACaFile) {
   FakeSubmitter submitter;
   FakeSpans spans;
   observe::Metrics metrics;
@@ -374,9 +430,9 @@ TEST(Dispatcher, SaysWhatIsWrongWithACaFile) {
   auto options = loopback_options();
   options.extra_ca_file = "no-such-file.pem";
 
-  const auto made = Dispatcher::make(
-      std::move(options), &io, submitter,
-      [](core::TenantId) { return std::shared_ptr<const Secret>(); }, metrics, spans);
+  const auto made = Deliveries::make(
+      std::move(options), {&io},
+      {submitter, [](core::TenantId) { return std::shared_ptr<const Secret>(); }, metrics, spans});
 
   ASSERT_FALSE(made.has_value());
   EXPECT_EQ(made.error().kind, ErrorKind::invalid_argument);

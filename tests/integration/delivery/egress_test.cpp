@@ -54,7 +54,7 @@ TEST(Egress, IsClosedByDefault) {
     EXPECT_EQ(report.attempt.response_status, 0);
   }
   EXPECT_EQ(receiver.connections(), 0);
-  EXPECT_EQ(world.dispatcher->connections_opened(), 0U);
+  EXPECT_EQ(world.deliveries->connections_opened(), 0U);
 }
 
 TEST(Egress, AnOpenPortAndAClosedOneLookTheSame) {
@@ -96,7 +96,7 @@ TEST(Egress, ANameThatFlipsIntoPrivateSpaceIsNeverConnectedTo) {
     ASSERT_EQ(report.attempt.error, "blocked_by_policy");
   }
   EXPECT_EQ(receiver.connections(), 0);
-  EXPECT_EQ(world.dispatcher->connections_opened(), 0U);
+  EXPECT_EQ(world.deliveries->connections_opened(), 0U);
 }
 
 TEST(Egress, AKeptConnectionIsJudgedAgainByTheNextAnswer) {
@@ -175,7 +175,7 @@ TEST(Egress, ALookUpThatHangsEndsAtTheDeadlineAndItsLateAnswerHarmsNobody) {
     held[0](Addresses{here});
     world.on_io_thread([] {});
     EXPECT_EQ(world.submitter.count(), 1U);
-    EXPECT_EQ(world.dispatcher->connections_opened(), 0U);
+    EXPECT_EQ(world.deliveries->connections_opened(), 0U);
   }
   held[0](Addresses{here});  // the dispatcher is gone
 }

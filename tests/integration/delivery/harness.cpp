@@ -188,12 +188,12 @@ DispatcherOptions loopback_options() {
 World::World(DispatcherOptions options) : work_(io.get_executor()) {
   observe::set_log_level(observe::Level::off);
   const auto key = std::make_shared<const Secret>("sig_test");
-  auto made = Dispatcher::make(
-      std::move(options), &io, submitter, [key](core::TenantId) { return key; }, metrics, spans);
+  auto made = Deliveries::make(std::move(options), {&io},
+                               {submitter, [key](core::TenantId) { return key; }, metrics, spans});
   if (!made) {
     std::abort();
   }
-  dispatcher = *std::move(made);
+  deliveries = *std::move(made);
   thread_ = std::thread([this] { io.run(); });
 }
 
@@ -201,7 +201,7 @@ World::~World() {
   work_.reset();
   io.stop();
   thread_.join();
-  dispatcher.reset();
+  deliveries.reset();
 }
 
 void World::on_io_thread(std::function<void()> work) {
@@ -214,9 +214,7 @@ void World::on_io_thread(std::function<void()> work) {
 }
 
 void World::start(std::vector<core::StartAttempt> attempts) {
-  boost::asio::post(io, [this, attempts = std::move(attempts)]() mutable {
-    dispatcher->start(std::move(attempts));
-  });
+  deliveries->start(std::move(attempts));
 }
 
 core::CompleteAttempt World::deliver(core::StartAttempt attempt) {

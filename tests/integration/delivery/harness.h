@@ -1,4 +1,4 @@
-/// A dispatcher on an I/O thread of its own, a submitter that collects its reports, and receivers
+/// Deliveries on an I/O thread of its own, a submitter that collects their reports, and receivers
 /// on loopback sockets that behave as each test says.
 #pragma once
 
@@ -17,7 +17,7 @@
 #include <thread>
 #include <vector>
 
-#include "delivery/dispatcher.h"
+#include "delivery/deliveries.h"
 #include "engine/submitter.h"
 #include "observe/metrics.h"
 #include "observe/trace.h"
@@ -130,7 +130,7 @@ class World {
   FakeSpans spans;
   observe::Metrics metrics;
   boost::asio::io_context io{1};
-  std::unique_ptr<Dispatcher> dispatcher;
+  std::unique_ptr<Deliveries> deliveries;
 
  private:
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;

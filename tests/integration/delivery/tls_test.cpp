@@ -268,7 +268,7 @@ TEST(Tls, EveryEndOfAConnectionGivesItsOutcome) {
     EXPECT_EQ(receiver.connections(), 1);
   }
   world.on_io_thread([] {});
-  EXPECT_EQ(world.dispatcher->idle_connections(), 0U);
+  EXPECT_EQ(world.deliveries->idle_connections(), 0U);
 }
 
 }  // namespace HK_TEST_FILE

@@ -187,7 +187,7 @@ TEST(ZooFaults, AFloodIsCutOffEarly) {
     EXPECT_LT(taken.load(), std::size_t{32} * 1024 * 1024);
   }
   world.on_io_thread([] {});
-  EXPECT_EQ(world.dispatcher->idle_connections(), 0U);
+  EXPECT_EQ(world.deliveries->idle_connections(), 0U);
 }
 
 TEST(ZooFaults, APeerThatTakesNothingForTooLongHasVanished) {
@@ -258,10 +258,10 @@ TEST(ZooFaults, ManyOfThemGiveBackWhatTheyTakeAndHarmNoNeighbour) {
     // The healthy one; who says too much after an answer; who never stops, whose status counts.
     EXPECT_EQ(delivered, 3 * rounds);
     world.on_io_thread([] {});
-    EXPECT_EQ(world.dispatcher->in_flight(), 0U);
+    EXPECT_EQ(world.deliveries->in_flight(), 0U);
   }
   const auto until = std::chrono::steady_clock::now() + patience;
-  const std::size_t kept = world.dispatcher->idle_connections() * 3;  // ours, theirs and its copy
+  const std::size_t kept = world.deliveries->idle_connections() * 3;  // ours, theirs and its copy
   while (descriptors() > before + kept && std::chrono::steady_clock::now() < until) {
     std::this_thread::yield();
   }

@@ -240,7 +240,7 @@ TEST(Zoo, AnAnswerBeforeTheBodyWasReadCountsAndEndsTheConnection) {
   EXPECT_TRUE(report.attempt.response_status == 413 ||
               report.attempt.error.starts_with("not connected:"))
       << report.attempt.error;
-  EXPECT_EQ(world.dispatcher->idle_connections(), 0U);
+  EXPECT_EQ(world.deliveries->idle_connections(), 0U);
   looked_at.set_value();
 }
 
@@ -261,7 +261,7 @@ TEST(Zoo, AnEarlyAnswerToALargeRequestCounts) {
 
   EXPECT_EQ(report.attempt.response_status, 413);
   world.on_io_thread([] {});
-  EXPECT_EQ(world.dispatcher->idle_connections(), 0U);
+  EXPECT_EQ(world.deliveries->idle_connections(), 0U);
   looked_at.set_value();
 }
 
@@ -318,7 +318,7 @@ TEST(Zoo, AnEndlessBodyIsCutAndTheStatusCounts) {
     EXPECT_TRUE(report.delivered) << report.attempt.error;
     EXPECT_EQ(report.attempt.response_body, std::string(1000, 'x'));
   }
-  EXPECT_EQ(world.dispatcher->idle_connections(), 0U);
+  EXPECT_EQ(world.deliveries->idle_connections(), 0U);
 }
 
 TEST(Zoo, ABodyThatEndsWithTheConnectionIsComplete) {
@@ -429,7 +429,7 @@ TEST(Zoo, AConnectionThatThePeerClosedWhileIdleIsNotUsedAgain) {
     const auto report = world.deliver(receiver.url());
     ASSERT_TRUE(report.delivered) << report.attempt.error;
     const auto until = std::chrono::steady_clock::now() + patience;
-    while (world.dispatcher->idle_connections() != 0 && std::chrono::steady_clock::now() < until) {
+    while (world.deliveries->idle_connections() != 0 && std::chrono::steady_clock::now() < until) {
       std::this_thread::yield();  // the tick publishes the count once the close was seen
     }
   }

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "edge/http/client.h"
 #include "integration/edge/harness.h"
+#include "net/client.h"
 
 namespace hk::http::test {
 
@@ -399,9 +399,9 @@ TEST(Exchange, TheClientSpeaksToTheServer) {
   TestServer server;
   const std::string base = "http://127.0.0.1:" + std::to_string(server.port());
 
-  const auto answer = fetch({.method = "POST", .url = base + "/x?y", .body = "hello"});
-  const auto head = fetch({.method = "HEAD", .url = base + "/x"});
-  const auto big = fetch({.url = base + "/big"});
+  const auto answer = net::fetch({.method = "POST", .url = base + "/x?y", .body = "hello"});
+  const auto head = net::fetch({.method = "HEAD", .url = base + "/x"});
+  const auto big = net::fetch({.url = base + "/big"});
 
   ASSERT_TRUE(answer) << answer.error().message;
   EXPECT_EQ(answer->status, 200);
@@ -416,8 +416,8 @@ TEST(Exchange, TheClientSpeaksToTheServer) {
 TEST(Exchange, TheClientGivesUpAtItsTimeout) {
   TestServer server;
 
-  const auto answer =
-      fetch({.url = "http://127.0.0.1:" + std::to_string(server.port()) + "/hold", .timeout = 2s});
+  const auto answer = net::fetch(
+      {.url = "http://127.0.0.1:" + std::to_string(server.port()) + "/hold", .timeout = 2s});
 
   ASSERT_FALSE(answer);
   EXPECT_EQ(answer.error().kind, ErrorKind::unknown_outcome);

@@ -8,9 +8,9 @@
 #include <filesystem>
 #include <memory>
 
-#include "edge/http/client.h"
-#include "edge/http/socket_bio.h"
 #include "integration/edge/harness.h"
+#include "net/client.h"
+#include "net/tls.h"
 
 namespace hk::http::test {
 
@@ -121,8 +121,8 @@ class TlsServer {
   [[nodiscard]] std::string url(const std::string& host = "127.0.0.1") {
     return "https://" + host + ":" + std::to_string(server_->port());
   }
-  Result<ClientResponse> get(const std::string& target) {
-    return fetch({.url = url() + target, .ca_file = authority_.ca_file()});
+  Result<net::Response> get(const std::string& target) {
+    return net::fetch({.url = url() + target}, authority_.ca_file());
   }
 
  private:
@@ -151,7 +151,7 @@ Handshake shake_hands(std::uint16_t port, Configure configure) {
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   if (::connect(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) {
     const Owned<SSL> ssl(SSL_new(context.get()));
-    attach_socket(ssl.get(), socket);
+    net::attach_socket(ssl.get(), socket);
     result.done = SSL_connect(ssl.get()) == 1;
     if (result.done) {
       result.version = SSL_get_version(ssl.get());
@@ -179,11 +179,10 @@ TEST(Tls, RequestsAreServedAndTheCertificateIsVerified) {
 
   const auto answer = server.get("/x");
   const auto by_name =
-      fetch({.url = server.url("localhost") + "/y", .ca_file = server.authority().ca_file()});
-  const auto posted = fetch({.method = "POST",
-                             .url = server.url() + "/large",
-                             .body = std::string(5U << 20U, 'x'),
-                             .ca_file = server.authority().ca_file()});
+      net::fetch({.url = server.url("localhost") + "/y"}, server.authority().ca_file());
+  const auto posted = net::fetch(
+      {.method = "POST", .url = server.url() + "/large", .body = std::string(5U << 20U, 'x')},
+      server.authority().ca_file());
   const auto big = server.get("/big");
 
   ASSERT_TRUE(answer) << answer.error().message;
@@ -209,10 +208,9 @@ TEST(Tls, AClientRefusesAnUnknownAuthorityAndAWrongName) {
   TlsServer server;
   const Authority other;
 
-  const auto unknown = fetch({.url = server.url(), .ca_file = other.ca_file()});
-  const auto system = fetch({.url = server.url()});
-  const auto wrong =
-      fetch({.url = server.url("127.0.0.2"), .ca_file = server.authority().ca_file()});
+  const auto unknown = net::fetch({.url = server.url()}, other.ca_file());
+  const auto system = net::fetch({.url = server.url()});
+  const auto wrong = net::fetch({.url = server.url("127.0.0.2")}, server.authority().ca_file());
 
   ASSERT_FALSE(unknown);
   EXPECT_EQ(unknown.error().kind, ErrorKind::unavailable);

@@ -23,7 +23,7 @@ class Batch : public ApiTest {
     };
   }
 
-  http::Response post(std::string body, std::vector<http::Field> fields = {}) {
+  http::Response post(std::string body, std::vector<net::Field> fields = {}) {
     return call("POST", "/v2/batch", std::move(fields), std::move(body));
   }
   [[nodiscard]] const core::PublishBatch& submitted() const {

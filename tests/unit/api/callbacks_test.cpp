@@ -6,7 +6,7 @@ namespace HK_TEST_FILE {
 
 using Callbacks = ApiTest;
 
-using Fields = std::vector<http::Field>;
+using Fields = std::vector<net::Field>;
 
 /// What a publish with these fields hands to the core.
 class CallbackOptions : public ApiTest {

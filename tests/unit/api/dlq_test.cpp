@@ -408,16 +408,16 @@ TEST_F(DeadLetters, OneUnknownIdAmongSeveralRetriesNone) {
 
 TEST_F(DeadLetters, OptionsOfTheCallGoWithTheRetry) {
   const std::string id = store_dead(core::Seq{1}, at(1));
-  const std::vector<http::Field> fields = {{"Upstash-Retries", "7"},
-                                           {"Upstash-Method", "put"},
-                                           {"Upstash-Label", "a, b"},
-                                           {"Upstash-Timeout", "9s"},
-                                           {"Upstash-Retry-Delay", "1000"},
-                                           {"Upstash-Forward-X-A", "new"},
-                                           {"Upstash-Delay", "1m"},
-                                           {"Upstash-Flow-Control-Key", "k"},
-                                           {"Upstash-Flow-Control-Value", "parallelism=2"},
-                                           {"Content-Type", "of the call"}};
+  const std::vector<net::Field> fields = {{"Upstash-Retries", "7"},
+                                          {"Upstash-Method", "put"},
+                                          {"Upstash-Label", "a, b"},
+                                          {"Upstash-Timeout", "9s"},
+                                          {"Upstash-Retry-Delay", "1000"},
+                                          {"Upstash-Forward-X-A", "new"},
+                                          {"Upstash-Delay", "1m"},
+                                          {"Upstash-Flow-Control-Key", "k"},
+                                          {"Upstash-Flow-Control-Value", "parallelism=2"},
+                                          {"Content-Type", "of the call"}};
   for (const std::string& target : {"/v2/dlq/retry/" + id, "/v2/dlq/retry?dlqIds=" + id}) {
     SCOPED_TRACE(target);
 
@@ -487,7 +487,7 @@ TEST_F(DeadLetters, AnEditThatMakesNoSenseRetriesNothing) {
   struct Row {
     std::string_view name;
     std::string target;
-    std::vector<http::Field> fields;
+    std::vector<net::Field> fields;
     std::string body;
     int status;
     std::string_view says;
@@ -564,7 +564,7 @@ TEST_F(DeadLetters, WhatTheCallDoesNotNameStays) {
 
 TEST_F(DeadLetters, ARetryWithOptionsThatMakeNoSenseIsRefusedAsAWhole) {
   const std::string id = store_dead(core::Seq{1}, at(1));
-  const http::Field rows[] = {
+  const net::Field rows[] = {
       {"Upstash-Retries", "x"},
       {"Upstash-Method", "BREW"},
       {"Upstash-Delay", "soon"},
@@ -579,7 +579,7 @@ TEST_F(DeadLetters, ARetryWithOptionsThatMakeNoSenseIsRefusedAsAWhole) {
       {"Upstash-Header-Forward", "true"},
       {"Upstash-Content-Based-Deduplication", "true"},
   };
-  for (const http::Field& field : rows) {
+  for (const net::Field& field : rows) {
     EXPECT_EQ(call("POST", "/v2/dlq/retry/" + id, {field}).status, 400) << field.name;
     EXPECT_EQ(call("POST", "/v2/dlq/retry", {field}).status, 400) << field.name;
   }

@@ -1,4 +1,5 @@
 #include "fixture.h"
+#include "base/ascii.h"
 
 namespace hk::api::testing {
 
@@ -48,7 +49,7 @@ ApiTest::ApiTest() {
     return "https://host:443";
   };
   options.check_header = [](std::string_view name, std::string_view) -> Result<void> {
-    if (http::equals_ignoring_case(name, "x-bad")) {
+    if (equals_ignoring_case(name, "x-bad")) {
       return fail(ErrorKind::invalid_argument, "header X-Bad may not be forwarded");
     }
     return {};
@@ -107,7 +108,7 @@ http::Response ApiTest::end(std::uint64_t slot) {
 }
 
 http::Response ApiTest::call_as(std::string token, std::string method, std::string target,
-                                std::vector<http::Field> fields, std::string body) {
+                                std::vector<net::Field> fields, std::string body) {
   http::Request request;
   request.method = std::move(method);
   request.target = std::move(target);
@@ -120,8 +121,8 @@ http::Response ApiTest::call_as(std::string token, std::string method, std::stri
   return end(begin(std::move(request)));
 }
 
-http::Response ApiTest::call(std::string method, std::string target,
-                             std::vector<http::Field> fields, std::string body) {
+http::Response ApiTest::call(std::string method, std::string target, std::vector<net::Field> fields,
+                             std::string body) {
   return call_as("token-1", std::move(method), std::move(target), std::move(fields),
                  std::move(body));
 }
@@ -176,8 +177,8 @@ boost::json::value json(const http::Response& response) {
 }
 
 std::optional<std::string> field(const http::Response& response, std::string_view name) {
-  for (const http::Field& one : response.fields) {
-    if (http::equals_ignoring_case(one.name, name)) {
+  for (const net::Field& one : response.fields) {
+    if (equals_ignoring_case(one.name, name)) {
       return one.value;
     }
   }

@@ -26,11 +26,11 @@ class ApiTest : public ::testing::Test {
   /// Called before the service is made; tests change `options` first.
   Service& service();
 
-  http::Response call(std::string method, std::string target, std::vector<http::Field> fields = {},
+  http::Response call(std::string method, std::string target, std::vector<net::Field> fields = {},
                       std::string body = {});
   /// Without the Authorization header that call() adds.
   http::Response call_as(std::string token, std::string method, std::string target,
-                         std::vector<http::Field> fields = {}, std::string body = {});
+                         std::vector<net::Field> fields = {}, std::string body = {});
   /// Hands it over without running the I/O thread: several of these are one poll round.
   std::uint64_t begin(http::Request request);
   http::Response end(std::uint64_t slot);

@@ -4,6 +4,7 @@
 
 #include "api/route.h"
 #include "api/text.h"
+#include "base/ascii.h"
 #include "fixture.h"
 
 namespace hk::api::testing {
@@ -29,7 +30,7 @@ TEST_F(OpenApi, IsServedToEverybody) {
 TEST_F(OpenApi, HasEveryRouteAndNothingElse) {
   std::set<std::string> expected;
   for (const Route& route : routes()) {
-    expected.insert(to_lower(route.method) + " " + told_as(route.pattern));
+    expected.insert(lower_case(route.method) + " " + told_as(route.pattern));
   }
   std::set<std::string> told;
   const boost::json::object whole = document();
@@ -58,7 +59,7 @@ TEST_F(OpenApi, SaysWhoMayAndNamesEveryOperationOnce) {
   for (const Route& route : routes()) {
     SCOPED_TRACE(route.pattern);
     const boost::json::value& operation =
-        whole.at("paths").at(told_as(route.pattern)).at(to_lower(route.method));
+        whole.at("paths").at(told_as(route.pattern)).at(lower_case(route.method));
     EXPECT_TRUE(ids.insert(std::string(operation.at("operationId").as_string())).second);
     const boost::json::array& security = operation.at("security").as_array();
     EXPECT_EQ(security.empty(), route.access == Access::open);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/ascii.h"
 #include "fixture.h"
 
 namespace hk::api::qstash {
@@ -21,7 +22,7 @@ Options test_options() {
     return "https://h:443";
   };
   options.check_header = [](std::string_view name, std::string_view) -> Result<void> {
-    if (http::equals_ignoring_case(name, "x-bad")) {
+    if (equals_ignoring_case(name, "x-bad")) {
       return fail(ErrorKind::invalid_argument, "header X-Bad may not be forwarded");
     }
     return {};
@@ -29,7 +30,7 @@ Options test_options() {
   return options;
 }
 
-Read read(std::vector<http::Field> fields, QueryOptions query = {}, std::string queue = {},
+Read read(std::vector<net::Field> fields, QueryOptions query = {}, std::string queue = {},
           const Options& options = test_options()) {
   Read out;
   core::Publish command{.message = std::make_unique<core::Message>()};
@@ -129,7 +130,7 @@ TEST(PublishOptions, LabelsAndRedactedFieldsAreBoundedInNumberAndBytes) {
 
 TEST(PublishOptions, GoodValuesAreTaken) {
   struct Row {
-    http::Field field;
+    net::Field field;
     bool (*holds)(const core::Message&);
   };
   using core::Message;
@@ -260,7 +261,7 @@ TEST(PublishOptions, HeaderForwardPassesOnTheRestButNothingOfOurs) {
 }
 
 TEST(PublishOptions, WhatBelongsToAConnectionIsLeftOutOfTheForwardedHeaders) {
-  std::vector<http::Field> fields = {{"Upstash-Forward-X-A", "1"}};
+  std::vector<net::Field> fields = {{"Upstash-Forward-X-A", "1"}};
   for (const char* const name : {"Host", "connection", "Content-Length", "Transfer-Encoding",
                                  "Keep-Alive", "Expect", "TE", "Upgrade", "Trailer"}) {
     fields.push_back({"Upstash-Forward-" + std::string(name), "v"});
@@ -275,7 +276,7 @@ TEST(PublishOptions, WhatBelongsToAConnectionIsLeftOutOfTheForwardedHeaders) {
 TEST(PublishOptions, ForwardedHeadersAreCheckedAndBounded) {
   EXPECT_FALSE(read({{"Upstash-Forward-X-Bad", "1"}}).result);
 
-  std::vector<http::Field> many;
+  std::vector<net::Field> many;
   for (int i = 0; i < 65; ++i) {
     many.push_back({"Upstash-Forward-X-" + std::to_string(i), "v"});
   }
@@ -289,7 +290,7 @@ TEST(PublishOptions, ADedupIdLeavesTheDestinationToTheCore) {
   const auto id = [](std::string url, std::string name, std::string value) {
     core::Publish command{.message = std::make_unique<core::Message>()};
     command.message->url = std::move(url);
-    std::vector<http::Field> fields = {{std::move(name), std::move(value)}};
+    std::vector<net::Field> fields = {{std::move(name), std::move(value)}};
     EXPECT_TRUE(read_publish_options(test_options(), now, fields, {}, command));
     return command.message->dedup_id;
   };
@@ -304,10 +305,10 @@ TEST(PublishOptions, ADedupIdLeavesTheDestinationToTheCore) {
 }
 
 TEST(PublishOptions, TheContentHashCoversBodyAndHeadersInAnyOrder) {
-  const http::Field flag{"Upstash-Content-Based-Deduplication", "true"};
-  const http::Field a{"Upstash-Forward-A", "1"};
-  const http::Field b{"Upstash-Forward-B", "2"};
-  const http::Field type{"Content-Type", "text/plain"};
+  const net::Field flag{"Upstash-Content-Based-Deduplication", "true"};
+  const net::Field a{"Upstash-Forward-A", "1"};
+  const net::Field b{"Upstash-Forward-B", "2"};
+  const net::Field type{"Content-Type", "text/plain"};
   const std::string both = read({flag, a, b}).message.dedup_id;
 
   EXPECT_EQ(both, read({flag, b, a}).message.dedup_id);

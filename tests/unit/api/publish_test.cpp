@@ -43,7 +43,7 @@ TEST_F(Publishing, WhatIsWrongIsToldAndNothingIsSubmitted) {
   struct Row {
     std::string_view name;
     std::string target;
-    std::vector<http::Field> fields;
+    std::vector<net::Field> fields;
     int status;
     std::string_view error;
   };

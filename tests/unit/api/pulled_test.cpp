@@ -19,7 +19,7 @@ class Pulled : public ApiTest {
     submitter.reader->queue_list.push_back(
         {.tenant = core::TenantId{1}, .name = std::move(name), .pull = std::move(settings)});
   }
-  http::Response enqueue(const std::string& target, std::vector<http::Field> fields = {},
+  http::Response enqueue(const std::string& target, std::vector<net::Field> fields = {},
                          std::string body = "hello") {
     return call("POST", "/v2/enqueue/" + target, std::move(fields), std::move(body));
   }
@@ -68,7 +68,7 @@ TEST_F(Pulled, ADelayIsTheQueuesUnlessItIsGiven) {
   struct Row {
     std::string name;
     std::string target;
-    std::vector<http::Field> fields;
+    std::vector<net::Field> fields;
     bool own;
     Millis delay;
   };
@@ -92,12 +92,12 @@ TEST_F(Pulled, ADelayIsTheQueuesUnlessItIsGiven) {
 
 TEST_F(Pulled, DeduplicationIsThatOfFifoQueues) {
   const std::string digest = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824";
-  const http::Field group{"Upstash-Message-Group-Id", "g"};
-  const http::Field id{"Upstash-Deduplication-Id", "d"};
-  const http::Field content{"Upstash-Content-Based-Deduplication", "true"};
+  const net::Field group{"Upstash-Message-Group-Id", "g"};
+  const net::Field id{"Upstash-Deduplication-Id", "d"};
+  const net::Field content{"Upstash-Content-Based-Deduplication", "true"};
   const struct {
     std::string queue;
-    std::vector<http::Field> fields;
+    std::vector<net::Field> fields;
     std::string dedup_id;
   } rows[] = {{"orders.fifo", {group, id}, "d"},
               {"orders.fifo", {group, content}, digest},
@@ -112,10 +112,10 @@ TEST_F(Pulled, DeduplicationIsThatOfFifoQueues) {
 }
 
 TEST_F(Pulled, WhatIsWrongIsToldAndNothingIsSubmitted) {
-  const http::Field group{"Upstash-Message-Group-Id", "g"};
+  const net::Field group{"Upstash-Message-Group-Id", "g"};
   struct Row {
     std::string target;
-    std::vector<http::Field> fields;
+    std::vector<net::Field> fields;
     std::string body;
     std::string_view error;
   };

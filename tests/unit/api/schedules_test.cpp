@@ -9,7 +9,7 @@ const core::Schedule& stored(const FakeSubmitter& submitter) {
   return submitter.taken.back().get<core::UpsertSchedule>().schedule;
 }
 
-const http::Field hourly{"Upstash-Cron", " 0 * * * * "};
+const net::Field hourly{"Upstash-Cron", " 0 * * * * "};
 
 TEST_F(Schedules, ArePublishesWithACron) {
   const http::Response response = call("POST", "/v2/schedules/https://example.com/a?x=1",
@@ -46,7 +46,7 @@ TEST_F(Schedules, ArePublishesWithACron) {
 TEST_F(Schedules, AreMadeByEveryWayThatNamesACron) {
   struct Row {
     std::string target;
-    std::vector<http::Field> fields;
+    std::vector<net::Field> fields;
     std::string_view url;
     std::string_view topic;
   };
@@ -74,7 +74,7 @@ TEST_F(Schedules, AreMadeByEveryWayThatNamesACron) {
 TEST_F(Schedules, AreRefusedWithTheReasonAndNothingIsSubmitted) {
   struct Row {
     std::string target;
-    std::vector<http::Field> fields;
+    std::vector<net::Field> fields;
     int status;
     std::string_view error;
   };

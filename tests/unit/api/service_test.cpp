@@ -102,7 +102,7 @@ TEST_F(TheService, ATokenInTheQueryCanBeRefused) {
 }
 
 TEST_F(TheService, TheBearerSchemeIsReadInAnyCaseAndTheQueryIsSecond) {
-  const std::pair<std::vector<http::Field>, std::string> good[] = {
+  const std::pair<std::vector<net::Field>, std::string> good[] = {
       {{{"authorization", "bearer token-1"}}, ""},
       {{{"AUTHORIZATION", "BEARER token-1"}}, ""},
       {{}, "?qstash_token=token-1"},

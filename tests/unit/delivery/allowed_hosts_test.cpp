@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "delivery/destination.h"
+
 namespace hk::delivery {
 namespace HK_TEST_FILE {
 

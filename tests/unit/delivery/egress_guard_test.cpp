@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "delivery/destination.h"
+
 namespace hk::delivery {
 namespace HK_TEST_FILE {
 

@@ -281,28 +281,29 @@ TEST(OtlpExporter, OutlivesACollectorThatIsNotThereAndComplainsOnce) {
 TEST(OtlpEndpoint, IsReadFromItsAddress) {
   struct Row {
     std::string text;
-    bool tls;
+    net::Scheme scheme;
     std::string host;
-    std::string port;
+    std::uint16_t port;
     std::string path;
   };
   const Row rows[] = {
-      {"http://localhost:4318", false, "localhost", "4318", "/v1/traces"},
-      {"http://localhost:4318/", false, "localhost", "4318", "/v1/traces"},
-      {"http://localhost:4318/otlp/v1/traces", false, "localhost", "4318", "/otlp/v1/traces"},
-      {"http://127.0.0.1", false, "127.0.0.1", "80", "/v1/traces"},
-      {"http://[::1]:4318", false, "::1", "4318", "/v1/traces"},
-      {"https://collector.example", true, "collector.example", "443", "/v1/traces"},
+      {"http://localhost:4318", net::Scheme::http, "localhost", 4318, "/v1/traces"},
+      {"http://localhost:4318/", net::Scheme::http, "localhost", 4318, "/v1/traces"},
+      {"http://localhost:4318/otlp/v1/traces", net::Scheme::http, "localhost", 4318,
+       "/otlp/v1/traces"},
+      {"http://127.0.0.1", net::Scheme::http, "127.0.0.1", 80, "/v1/traces"},
+      {"http://[::1]:4318", net::Scheme::http, "::1", 4318, "/v1/traces"},
+      {"https://collector.example", net::Scheme::https, "collector.example", 443, "/v1/traces"},
   };
 
   for (const Row& row : rows) {
     SCOPED_TRACE(row.text);
     const auto endpoint = parse_otlp_endpoint(row.text);
     ASSERT_TRUE(endpoint);
-    EXPECT_EQ(endpoint->tls, row.tls);
+    EXPECT_EQ(endpoint->scheme, row.scheme);
     EXPECT_EQ(endpoint->host, row.host);
     EXPECT_EQ(endpoint->port, row.port);
-    EXPECT_EQ(endpoint->path, row.path);
+    EXPECT_EQ(endpoint->target, row.path);
   }
 }
 

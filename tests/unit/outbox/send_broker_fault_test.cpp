@@ -4,17 +4,17 @@
 
 #include <string>
 
+#include "observe/metrics.h"
+
 namespace hk::outbox {
 namespace HK_TEST_FILE {
 
 using observe::AttemptResult;
 
 bool fault(Faults faults, AttemptResult result, int status = 0, std::string body = "") {
-  core::CompleteAttempt report;
-  report.attempt.response_status = status;
-  report.attempt.response_body = std::move(body);
-  report.attempt.error = "blocked_by_policy";
-  return is_broker_fault(faults, result, report);
+  return is_broker_fault(
+      faults,
+      {.result = result, .error = "blocked_by_policy", .status = status, .body = std::move(body)});
 }
 
 TEST(SendBrokerFault, OfABrokerIsWhatAnyRowWouldMeet) {
@@ -64,10 +64,8 @@ TEST(SendBrokerFault, OfAQueueIsAlsoWhatItsCodesSay) {
 }
 
 TEST(SendBrokerFault, ARowThatABrokerCallsHopelessIsNotItsFault) {
-  core::CompleteAttempt report;
-  report.attempt.response_status = 503;
-  report.give_up = true;
-  EXPECT_FALSE(is_broker_fault(Faults::of_broker, AttemptResult::http_error, report));
+  EXPECT_FALSE(is_broker_fault(
+      Faults::of_broker, {.result = AttemptResult::http_error, .give_up = true, .status = 503}));
 }
 
 }  // namespace HK_TEST_FILE

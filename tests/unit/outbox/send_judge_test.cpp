@@ -1,20 +1,22 @@
+#include "outbox/send/judge.h"
+
 #include <gtest/gtest.h>
 
-#include "outbox/send/judge.h"
+#include <chrono>
+
+#include "observe/metrics.h"
 
 namespace hk::outbox {
 namespace HK_TEST_FILE {
 
 using observe::AttemptResult;
 
-core::CompleteAttempt report_of(int status) {
-  core::CompleteAttempt report;
-  report.attempt.started_at = moment_from_ms(1'000);
-  report.attempt.ended_at = moment_from_ms(1'042);
-  report.attempt.response_status = status;
-  report.attempt.response_body = "the answer";
-  report.attempt.error = "why";
-  return report;
+delivery::Answer answer_of(AttemptResult result, int status) {
+  return {.result = result,
+          .error = "why",
+          .status = status,
+          .body = "the answer",
+          .took = std::chrono::microseconds(41'001)};
 }
 
 TEST(SendJudge, KnowsEveryWayARowCanEnd) {
@@ -42,7 +44,7 @@ TEST(SendJudge, KnowsEveryWayARowCanEnd) {
   for (const Case& one : cases) {
     SCOPED_TRACE(one.status);
 
-    const Outcome outcome = judge(one.result, report_of(one.status));
+    const Outcome outcome = judge(answer_of(one.result, one.status));
 
     EXPECT_EQ(outcome.ending, one.ending);
     EXPECT_EQ(outcome.reason_code, one.reason);
@@ -55,10 +57,10 @@ TEST(SendJudge, KnowsEveryWayARowCanEnd) {
 }
 
 TEST(SendJudge, AbortsWhatTheReceiverCallsHopeless) {
-  auto report = report_of(489);
-  report.give_up = true;
+  auto answer = answer_of(AttemptResult::http_error, 489);
+  answer.give_up = true;
 
-  const Outcome outcome = judge(AttemptResult::http_error, std::move(report));
+  const Outcome outcome = judge(std::move(answer));
 
   EXPECT_EQ(outcome.ending, Ending::aborted);
   EXPECT_EQ(outcome.reason_code, "BROKER_NON_RETRYABLE");
@@ -68,10 +70,10 @@ TEST(SendJudge, AbortsWhatTheReceiverCallsHopeless) {
 TEST(SendJudge, WaitsAsLongAsABusyReceiverAsks) {
   for (const auto& [status, heeded] :
        {std::pair{429, true}, {503, true}, {500, false}, {404, false}}) {
-    auto report = report_of(status);
-    report.retry_after = Millis{7'000};
+    auto answer = answer_of(AttemptResult::http_error, status);
+    answer.retry_after = Millis{7'000};
 
-    const Outcome outcome = judge(AttemptResult::http_error, std::move(report));
+    const Outcome outcome = judge(std::move(answer));
 
     EXPECT_EQ(outcome.retry_after.has_value(), heeded) << status;
     EXPECT_EQ(outcome.retry_after.value_or(Millis{7'000}), Millis{7'000});

@@ -5,8 +5,8 @@
 
 #include <string>
 
+#include "base/encoding.h"
 #include "base/random.h"
-#include "security/encoding.h"
 
 namespace {
 std::size_t bytes_compared = 0;

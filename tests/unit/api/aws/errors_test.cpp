@@ -10,7 +10,7 @@ namespace HK_TEST_FILE {
 using enum ErrorCode;
 
 std::string field(const http::Response& response, std::string_view name) {
-  for (const http::Field& one : response.fields) {
+  for (const net::Field& one : response.fields) {
     if (one.name == name) return one.value;
   }
   return "(none)";

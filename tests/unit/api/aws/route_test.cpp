@@ -13,7 +13,7 @@ using testing::Plan;
 using testing::sign;
 
 http::Request request(std::string method, std::string target, std::string body = "",
-                      std::vector<http::Field> fields = {}) {
+                      std::vector<net::Field> fields = {}) {
   http::Request made;
   made.method = std::move(method);
   made.target = std::move(target);
@@ -39,7 +39,7 @@ TEST(Route, TellsProtocolServiceAndAction) {
     Dialect dialect;
     std::string_view action;
   };
-  const http::Field form{"Content-Type", "application/x-www-form-urlencoded"};
+  const net::Field form{"Content-Type", "application/x-www-form-urlencoded"};
   const Row rows[] = {
       {"JSON", json("/", "AmazonSQS.SendMessage"), Dialect::sqs_json, "SendMessage"},
       {"JSON on a queue's path", json("/000000000000/q/", "AmazonSQS.SendMessage"),

@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/encoding.h"
 #include "edge/http/message.h"
 #include "security/digest.h"
-#include "security/encoding.h"
 
 namespace hk::api::aws::testing {
 
@@ -21,9 +21,9 @@ struct Plan {
   std::string method = "POST";
   std::vector<std::string> segments{};  ///< of the path, decoded
   std::vector<std::pair<std::string, std::string>> parameters{};
-  std::vector<http::Field>
+  std::vector<net::Field>
       signed_fields{};  ///< names in any case; Host and X-Amz-Date come by themselves
-  std::vector<http::Field> other_fields{};
+  std::vector<net::Field> other_fields{};
   std::string body{};
   std::string access_key = "AKIDEXAMPLE";
   std::string secret = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY";
@@ -55,7 +55,7 @@ inline std::string raw_hmac(const std::string& key, const std::string& text) {
 
 inline std::string hash(const std::string& text) {
   const auto digest = security::sha256(text);
-  return security::hex(std::string(digest.begin(), digest.end()));
+  return hex(std::string(digest.begin(), digest.end()));
 }
 
 /// What was signed, for tests that look at the steps.
@@ -88,7 +88,7 @@ inline Signed sign(Plan plan) {
 
   std::map<std::string, std::string> headers{{"host", plan.host}};
   if (!presigned) headers["x-amz-date"] = plan.date;
-  for (const http::Field& field : plan.signed_fields) {
+  for (const net::Field& field : plan.signed_fields) {
     std::string& value = headers[lower(field.name)];
     value += (value.empty() ? "" : ",") + squeezed(field.value);
   }
@@ -132,7 +132,7 @@ inline Signed sign(Plan plan) {
        {plan.date.substr(0, 8), plan.region, plan.service, std::string("aws4_request")}) {
     key = raw_hmac(key, part);
   }
-  result.signature = security::hex(raw_hmac(
+  result.signature = hex(raw_hmac(
       key, "AWS4-HMAC-SHA256\n" + plan.date + "\n" + scope + "\n" + hash(result.canonical)));
 
   http::Request& request = result.request;
@@ -148,8 +148,8 @@ inline Signed sign(Plan plan) {
                                                    "/" + scope + ", SignedHeaders=" + names +
                                                    ", Signature=" + result.signature});
   }
-  for (const http::Field& field : plan.signed_fields) request.fields.push_back(field);
-  for (const http::Field& field : plan.other_fields) request.fields.push_back(field);
+  for (const net::Field& field : plan.signed_fields) request.fields.push_back(field);
+  for (const net::Field& field : plan.other_fields) request.fields.push_back(field);
   return result;
 }
 

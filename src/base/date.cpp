@@ -1,0 +1,147 @@
+#include "base/date.h"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "base/ascii.h"
+
+namespace hk {
+namespace {
+
+constexpr std::string_view day_names = "SunMonTueWedThuFriSat";
+constexpr std::string_view month_names = "JanFebMarAprMayJunJulAugSepOctNovDec";
+
+/// At least so many: years beyond 9999 can be stored.
+void append_digits(std::string& out, unsigned value, std::size_t count) {
+  const std::string digits = std::to_string(value);
+  out.append(count - std::min(count, digits.size()), '0').append(digits);
+}
+
+/// A moment in the parts of a calendar.
+struct Parts {
+  explicit Parts(Moment moment)
+      : days(std::chrono::floor<std::chrono::days>(moment)), date(days), time(moment - days) {}
+
+  void append_date(std::string& out, std::string_view between) const {
+    append_digits(out, static_cast<unsigned>(static_cast<int>(date.year())), 4);
+    out.append(between);
+    append_digits(out, static_cast<unsigned>(date.month()), 2);
+    out.append(between);
+    append_digits(out, static_cast<unsigned>(date.day()), 2);
+  }
+  void append_time(std::string& out, std::string_view between) const {
+    append_digits(out, static_cast<unsigned>(time.hours().count()), 2);
+    out.append(between);
+    append_digits(out, static_cast<unsigned>(time.minutes().count()), 2);
+    out.append(between);
+    append_digits(out, static_cast<unsigned>(time.seconds().count()), 2);
+  }
+
+  std::chrono::sys_days days;
+  std::chrono::year_month_day date;
+  std::chrono::hh_mm_ss<Millis> time;
+};
+
+/// Every 'd' of `shape` is a digit of `text`, every 'a' anything, and the rest as it is.
+bool has_shape(std::string_view text, std::string_view shape) {
+  if (text.size() != shape.size()) {
+    return false;
+  }
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    if (shape[i] == 'd' ? !is_digit(text[i]) : shape[i] != 'a' && shape[i] != text[i]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// REQUIRES: these places hold digits.
+unsigned number_at(std::string_view text, std::size_t at, std::size_t count) {
+  unsigned value = 0;
+  for (const char c : text.substr(at, count)) {
+    value = value * 10 + static_cast<unsigned>(c - '0');
+  }
+  return value;
+}
+
+/// Which of the three-letter names it is, from 0.
+std::optional<unsigned> find_name(std::string_view names, std::string_view name) {
+  const std::size_t at = names.find(name);
+  if (at == std::string_view::npos || at % 3 != 0) {
+    return std::nullopt;
+  }
+  return static_cast<unsigned>(at / 3);
+}
+
+std::optional<Moment> make_moment(const std::chrono::year_month_day& date, unsigned hour,
+                                  unsigned minute, unsigned second) {
+  if (!date.ok() || hour > 23 || minute > 59 || second > 60) {
+    return std::nullopt;
+  }
+  return Moment(std::chrono::sys_days(date)) + std::chrono::hours(hour) +
+         std::chrono::minutes(minute) + std::chrono::seconds(second);
+}
+
+}  // namespace
+
+std::string rfc3339(Moment moment) {
+  const Parts parts(moment);
+  std::string out;
+  parts.append_date(out, "-");
+  out.push_back('T');
+  parts.append_time(out, ":");
+  out.push_back('.');
+  append_digits(out, static_cast<unsigned>(parts.time.subseconds().count()), 3);
+  out.push_back('Z');
+  return out;
+}
+
+std::string basic_date(Moment moment) {
+  const Parts parts(moment);
+  std::string out;
+  parts.append_date(out, "");
+  out.push_back('T');
+  parts.append_time(out, "");
+  out.push_back('Z');
+  return out;
+}
+
+std::optional<Moment> parse_basic_date(std::string_view text) {
+  if (!has_shape(text, "ddddddddTddddddZ")) {
+    return std::nullopt;
+  }
+  const std::chrono::year_month_day date{std::chrono::year(static_cast<int>(number_at(text, 0, 4))),
+                                         std::chrono::month(number_at(text, 4, 2)),
+                                         std::chrono::day(number_at(text, 6, 2))};
+  return make_moment(date, number_at(text, 9, 2), number_at(text, 11, 2), number_at(text, 13, 2));
+}
+
+void append_http_date(std::string& out, Moment moment) {
+  const Parts parts(moment);
+  out.append(day_names.substr(std::chrono::weekday(parts.days).c_encoding() * 3, 3)).append(", ");
+  append_digits(out, static_cast<unsigned>(parts.date.day()), 2);
+  out.push_back(' ');
+  out.append(month_names.substr((static_cast<unsigned>(parts.date.month()) - 1) * 3, 3));
+  out.push_back(' ');
+  append_digits(out, static_cast<unsigned>(static_cast<int>(parts.date.year())), 4);
+  out.push_back(' ');
+  parts.append_time(out, ":");
+  out.append(" GMT");
+}
+
+std::optional<Moment> parse_http_date(std::string_view text) {
+  if (!has_shape(text, "aaa, dd aaa dddd dd:dd:dd GMT")) {
+    return std::nullopt;
+  }
+  const auto weekday = find_name(day_names, text.substr(0, 3));
+  const auto month = find_name(month_names, text.substr(8, 3));
+  if (!weekday || !month) {
+    return std::nullopt;
+  }
+  const std::chrono::year_month_day date{
+      std::chrono::year(static_cast<int>(number_at(text, 12, 4))), std::chrono::month(*month + 1),
+      std::chrono::day(number_at(text, 5, 2))};
+  return make_moment(date, number_at(text, 17, 2), number_at(text, 20, 2), number_at(text, 23, 2));
+}
+
+}  // namespace hk
