@@ -229,7 +229,7 @@ void Machine::purge_expired() {
   const auto due = batch_.reader().expiries_until(now, limits_.expiries_per_batch);
   next_expiry_check_ = due.size() == limits_.expiries_per_batch ? now : now + limits_.expiry_poll;
   std::size_t looked_at = 0;
-  for (const PutExpiry& record : due) {
+  for (const Expiry& record : due) {
     if (looked_at >= purges_per_batch) {
       next_expiry_check_ = now;
       return;
@@ -291,7 +291,7 @@ void Machine::purge_events() {
   const Moment before = now - limits_.retention_finished;
   for (const auto& [id, tenant] : tenants_) {
     if (before > tenant.created_at) {
-      batch_.put(PurgeEvents{id, before});
+      batch_.put(EraseRange<Events>{Range<Events>().from(id, Moment{}, 0U).before(id, before, 0U)});
     }
   }
 }

@@ -24,8 +24,7 @@ void Machine::recover(Reader& reader, Moment now) {
     tenants_[tenant.id] = tenant;
     // The stored time lags by meta_every: what happened after it is in the log, and a clock that
     // was set back must not put later events before it.
-    for (const AppendEvents& last :
-         reader.events(tenant.id, Moment{}, never, std::nullopt, true, 1)) {
+    for (const Events& last : reader.scan(Range<Events>::of(tenant.id), 1, Order::descending)) {
       meta_.time = std::max(meta_.time, last.time);
     }
   }

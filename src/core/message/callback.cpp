@@ -240,7 +240,7 @@ void Machine::callback_ended(Seq callback) {
   HK_SOMETIMES(callback_ended_before_its_source_was_read);
   const auto told_of = batch_.message(source);
   HK_ASSERT(told_of != nullptr);
-  batch_.put(DeleteLaneEntry{lane_of(*told_of), {Moment{}, source}});
+  batch_.put(DeleteLaneEntry{lane_of(*told_of), LanePlace{Moment{}, source}});
 }
 
 /// False: the callback that it waited for has ended in this very batch, and its entry goes with it.
