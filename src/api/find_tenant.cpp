@@ -5,12 +5,7 @@
 namespace hk::api {
 
 std::optional<core::Tenant> find_tenant(core::Reader& reader, core::TenantId id) {
-  for (core::Tenant& tenant : reader.tenants()) {
-    if (tenant.id == id) {
-      return std::move(tenant);
-    }
-  }
-  return std::nullopt;
+  return reader.get<core::Tenant>(id);
 }
 
 std::optional<core::Tenant> find_tenant(core::Reader& reader, std::string_view id) {

@@ -37,18 +37,20 @@ Moment Story::not_before() const {
 
 Story read_story(core::Reader& reader, core::Seq seq, bool with_attempts) {
   Story story;
-  story.message = reader.message(seq);
+  story.message = reader.get<core::Message>(seq);
   if (!story.message) {
     return story;
   }
-  if (std::optional<core::MessageState> stored = reader.state(seq)) {
+  if (std::optional<core::MessageState> stored = reader.get<core::MessageState>(seq)) {
     story.state = std::move(*stored);
   } else {
     story.state.due = std::max(story.message->not_before, story.message->created_at);
   }
   if (with_attempts) {
     if (story.state.attempts > 1) {
-      story.attempts = reader.attempts(seq);
+      for (auto& [key, attempt] : reader.scan(core::Range<core::Attempt>::of(seq))) {
+        story.attempts.push_back(std::move(attempt));
+      }
     }
     if (story.state.last) {
       story.attempts.push_back(*story.state.last);

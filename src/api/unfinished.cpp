@@ -21,7 +21,7 @@ UnfinishedMessages::UnfinishedMessages(std::shared_ptr<core::Reader> view, core:
       lane_fits_(std::move(lanes)),
       message_fits_(std::move(messages)),
       lane_{.tenant = tenant},  // sorts before every other lane of the tenant
-      young_after_(view_->meta().value_or(core::Meta{}).indexed_up_to) {}
+      young_after_(view_->get<core::Meta>({}).value_or(core::Meta{}).indexed_up_to) {}
 
 bool UnfinishedMessages::Piece::full() const { return work >= work_per_piece; }
 
@@ -59,7 +59,7 @@ void UnfinishedMessages::read_lanes(Piece& piece) {
       if (entry.finished || entry.cancel_requested) {
         continue;
       }
-      const auto message = view_->message(entry.place.seq);
+      const auto message = view_->get<core::Message>(entry.place.seq);
       if (message == nullptr) {
         continue;
       }
@@ -87,14 +87,16 @@ void UnfinishedMessages::next_lane() {
 /// What was accepted after that may have none yet.
 void UnfinishedMessages::read_young(Piece& piece) {
   while (phase_ == Phase::young && !piece.full()) {
-    const auto messages = view_->messages_after(young_after_, young_per_read);
+    const auto messages =
+        view_->scan(core::Range<core::Message>().after(young_after_), young_per_read);
     for (const auto& message : messages) {
       young_after_ = message->id.seq;
       piece.count(*message);
       if (message->tenant != tenant_ || !message_fits_(*message)) {
         continue;
       }
-      const std::optional<core::MessageState> state = view_->state(message->id.seq);
+      const std::optional<core::MessageState> state =
+          view_->get<core::MessageState>(message->id.seq);
       const bool over = state && (core::is_final(state->status) || state->cancel_requested);
       if (!over) {
         piece.found.push_back(message->id);

@@ -205,7 +205,7 @@ core::Reply submit_and_wait(engine::Submitter& submitter, core::Command command)
 }
 
 Result<std::vector<core::Tenant>> stored_tenants(store::Store& store) {
-  return read_stored(store, [](store::TypedReader& reader) { return reader.tenants(); });
+  return read_stored(store, [](store::TypedReader& reader) { return reader.scan<core::Tenant>(); });
 }
 
 Result<void> load_tenants(const config::Options& options, const security::MasterKey& master_key,
@@ -258,7 +258,7 @@ Result<Welcome> settle_credentials(const config::Options& options,
                                    const security::MasterKey& master_key,
                                    engine::Submitter& submitter,
                                    engine::TenantDirectory& directory) {
-  const auto known = find_default(submitter.durable_view()->tenants());
+  const auto known = find_default(submitter.durable_view()->scan<core::Tenant>());
   core::Tenant tenant = known.value_or(core::Tenant{.name = default_tenant});
   Welcome welcome;
   welcome.first_start = !known;

@@ -30,7 +30,7 @@ struct Made {
 
 Result<void> commit(store::Store& store, const core::Tenant& tenant) {
   std::vector<store::Write> writes;
-  store::encode(core::PutTenant{tenant}, writes);
+  store::encode(core::Put<core::Tenant>{tenant}, writes);
   if (auto written = store.write(writes); !written) {
     return std::unexpected(written.error());
   }

@@ -10,7 +10,7 @@ void Daemon::register_metrics() {
     return [this, member] {
       std::uint64_t total = 0;
       if (const auto view = engine_->durable_view()) {
-        for (const auto& [tenant, counts] : view->counters()) {
+        for (const auto& [tenant, counts] : view->scan<core::Counters>()) {
           total += counts.*member;
         }
       }
@@ -44,7 +44,7 @@ void Daemon::register_metrics() {
                  [this] {
                    double gap = 0;
                    if (const auto view = engine_->durable_view()) {
-                     for (const auto& [tenant, counts] : view->counters()) {
+                     for (const auto& [tenant, counts] : view->scan<core::Counters>()) {
                        gap += static_cast<double>(counts.accepted) -
                               static_cast<double>(counts.pending + counts.succeeded +
                                                   counts.failed + counts.canceled);

@@ -60,7 +60,7 @@ Result<std::vector<store::Write>> resealed(const Sealed& sealed, const MasterKey
       return fail(done.error().kind,
                   "the secrets of tenant " + tenant.name + " do not open: " + done.error().message);
     }
-    store::encode(core::PutTenant{std::move(*done)}, writes);
+    store::encode(core::Put<core::Tenant>{std::move(*done)}, writes);
   }
   for (const core::Document& document : sealed.signing_keys) {
     auto done = api::sns::resealed(document, from.derived_for(api::sns::sealing_place),
@@ -68,7 +68,7 @@ Result<std::vector<store::Write>> resealed(const Sealed& sealed, const MasterKey
     if (!done) {
       return std::unexpected(done.error());
     }
-    store::encode(core::PutDocument{std::move(*done)}, writes);
+    store::encode(core::Put<core::Document>{std::move(*done)}, writes);
   }
   return writes;
 }

@@ -21,10 +21,10 @@ Result<Sealed> read_sealed(store::Store& store) {
     sealed.pepper = std::move(*pepper);
   }
   return read_stored(store, [&sealed](store::TypedReader& reader) {
-    constexpr std::size_t all = 100;  // the server makes one
-    sealed.tenants = reader.tenants();
+    sealed.tenants = reader.scan<core::Tenant>();
     for (const core::Tenant& tenant : sealed.tenants) {
-      for (core::Document& one : reader.documents(tenant.id, api::sns::signing_key_kind, {}, all)) {
+      for (core::Document& one :
+           reader.scan(core::Range<core::Document>::of(tenant.id, api::sns::signing_key_kind))) {
         sealed.signing_keys.push_back(std::move(one));
       }
     }

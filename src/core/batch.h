@@ -6,9 +6,9 @@
 #include <cstddef>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <tuple>
+#include <type_traits>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -27,34 +27,78 @@ class Batch {
   [[nodiscard]] Moment now() const { return now_; }
 
   // ---- what is true at this point of the batch ----
-  std::shared_ptr<const Message> message(Seq seq);
-  std::optional<MessageState> state(Seq seq);
+  template <class R>
+  Maybe<R> get(const KeyOf<R>& key) {
+    if (const auto found = changes<R>().find(key); found != changes<R>().end()) {
+      return found->second ? seen<R>(mutations_[*found->second]) : Maybe<R>{};
+    }
+    return reader_->get<R>(key);
+  }
+  std::shared_ptr<const Message> message(Seq seq) { return get<Message>(seq); }
+  std::optional<MessageState> state(Seq seq) { return get<MessageState>(seq); }
   std::optional<Dedup> dedup(TenantId tenant, const std::string& id);
-  bool has_dead_letter(const DeadLetterKey& key);
-  std::optional<Schedule> schedule(TenantId tenant, const std::string& id);
-  std::optional<ScheduleState> schedule_state(TenantId tenant, const std::string& id);
+  bool has_dead_letter(const DeadLetterKey& key) {
+    return get<DeadLetterKey>(key_of(key)).has_value();
+  }
+  std::optional<Schedule> schedule(TenantId tenant, const std::string& id) {
+    return get<Schedule>({tenant, id});
+  }
+  std::optional<ScheduleState> schedule_state(TenantId tenant, const std::string& id) {
+    return get<ScheduleState>({tenant, id});
+  }
   std::optional<Document> document(TenantId tenant, const std::string& kind,
-                                   const std::string& name);
+                                   const std::string& name) {
+    return get<Document>({tenant, kind, name});
+  }
   /// The earliest run of the schedules that this batch has put so far.
   [[nodiscard]] Moment earliest_run() const { return earliest_run_; }
   Reader& reader() { return *reader_; }
 
   // ---- what is decided ----
+  template <class R>
+  void put(Put<R> row) {
+    if constexpr (TableOf<R>::seen == Seen::read_back) {
+      note<R>(row.key(), mutations_.size());
+    }
+    mutations_.emplace_back(std::in_place_type<Put<R>>, std::move(row));
+  }
+  template <class R>
+  void put(Erase<R> row) {
+    if constexpr (TableOf<R>::seen == Seen::read_back) {
+      note<R>(row.key, std::nullopt);
+    }
+    mutations_.emplace_back(std::in_place_type<Erase<R>>, std::move(row));
+  }
+  /// REQUIRES: nothing later in the batch asks for one of them.
+  template <class R>
+  void put(EraseRange<R> rows) {
+    static_assert(TableOf<R>::seen == Seen::written);
+    mutations_.emplace_back(std::in_place_type<EraseRange<R>>, std::move(rows));
+  }
+  template <class R, class... Parts>
+  void erase(Parts&&... key) {
+    put(Erase<R>(std::forward<Parts>(key)...));
+  }
   void put_message(std::shared_ptr<const Message> message);
-  void put_state(Seq seq, MessageState state);
-  void put_dedup(TenantId tenant, const std::string& id, const Dedup& dedup);
-  void delete_dedup(TenantId tenant, const std::string& id);
-  void put_dead_letter(const DeadLetterKey& key);
-  void delete_dead_letter(const DeadLetterKey& key);
+  void put_state(Seq seq, MessageState state) { put(Put<MessageState>{seq, std::move(state)}); }
+  void put_dedup(TenantId tenant, const std::string& id, const Dedup& dedup) {
+    put(Put<Dedup>{{{tenant, id}, dedup}});
+  }
+  void delete_dedup(TenantId tenant, const std::string& id) { erase<Dedup>(tenant, id); }
+  void put_dead_letter(const DeadLetterKey& key) { put(Put<DeadLetterKey>{key}); }
+  void delete_dead_letter(const DeadLetterKey& key) { erase<DeadLetterKey>(key_of(key)); }
+  /// The message, its state and its attempts are gone.
   void purge_message(Seq seq, bool has_attempts);
-  void put_schedule(Schedule schedule);
+  void put_schedule(Schedule schedule) { put(Put<Schedule>(std::move(schedule))); }
+  /// Also moves it in the order of runs. `previous_next_at`: what it replaces; never: nothing.
   void put_schedule_state(TenantId tenant, const std::string& id, ScheduleState state,
                           Moment previous_next_at);
+  /// With its state and its place in the order of runs.
   void delete_schedule(TenantId tenant, const std::string& id, Moment next_at);
-  void put_document(Document document);
-  void delete_document(TenantId tenant, const std::string& kind, const std::string& name);
-  /// Everything that nothing later in the batch has to see.
-  void put(Mutation mutation) { mutations_.push_back(std::move(mutation)); }
+  void put_document(Document document) { put(Put<Document>{std::move(document)}); }
+  void delete_document(TenantId tenant, const std::string& kind, const std::string& name) {
+    erase<Document>(tenant, kind, name);
+  }
   void event(TenantId tenant, Seq seq, EventKind kind, std::uint32_t attempt = 0);
   void expire_message(Moment at, Seq seq);
   void expire_dedup(Moment at, TenantId tenant, const std::string& id);
@@ -72,7 +116,40 @@ class Batch {
   Output take();
 
  private:
-  PutExpiry& expiry(Moment at);
+  /// Which of the mutations puts a row; none: it was erased.
+  using Which = std::optional<std::size_t>;
+  struct Nothing {
+    void clear() {}
+  };
+  template <class R>
+  using ByKey = std::conditional_t<std::is_same_v<KeyOf<R>, Seq>, std::unordered_map<Seq, Which>,
+                                   std::map<KeyOf<R>, Which>>;
+  template <class R>
+  struct Changes : std::conditional_t<TableOf<R>::seen == Seen::read_back, ByKey<R>, Nothing> {};
+
+  template <class R>
+  Changes<R>& changes() {
+    static_assert(TableOf<R>::seen == Seen::read_back, "its row in tables.def says: written");
+    return std::get<Changes<R>>(changes_);
+  }
+  template <class R, class Key>
+  void note(const Key& key, Which which) {
+    if constexpr (std::is_same_v<Key, KeyOf<R>>) {
+      changes<R>()[key] = which;
+    } else {
+      changes<R>()[KeyOf<R>(key)] = which;
+    }
+  }
+  template <class R>
+  static Maybe<R> seen(const Mutation& mutation) {
+    const Put<R>& put = std::get<Put<R>>(mutation);
+    if constexpr (std::is_same_v<Maybe<R>, Row<R>>) {
+      return put.row;
+    } else {
+      return put.record();
+    }
+  }
+  Expiry& expiry(Moment at);
 
   Moment now_{};
   std::uint64_t number_ = 0;
@@ -80,18 +157,10 @@ class Batch {
   std::vector<Mutation> mutations_;
   std::vector<Effect> effects_;
   std::map<TenantId, std::vector<EventRef>> events_;
-  std::map<Moment, PutExpiry> expiries_;
-  // Only these are read back within a batch.
-  std::unordered_map<Seq, std::shared_ptr<const Message>> messages_;
-  /// Which of the mutations puts it; none: it was purged.
-  std::unordered_map<Seq, std::optional<std::size_t>> states_;
-  std::map<std::pair<TenantId, std::string>, std::optional<Dedup>> dedups_;
-  std::map<DeadLetterKey, bool> dead_letters_;
-  std::map<std::pair<TenantId, std::string>, std::optional<Schedule>> schedules_;
-  std::map<std::pair<TenantId, std::string>, std::optional<ScheduleState>> schedule_states_;
+  std::map<Moment, Expiry> expiries_;
+  AllRecords<std::tuple, Changes> changes_;
   Moment earliest_run_{never};
   std::size_t body_bytes_ = 0;
-  std::map<std::tuple<TenantId, std::string, std::string>, std::optional<Document>> documents_;
 };
 
 }  // namespace hk::core

@@ -1,139 +1,83 @@
-/// Everything that can be stored: the mutations of a batch are written atomically, in order.
+/// What a batch changes: rows are put and erased, atomically and in order.
 #pragma once
 
 #include <memory>
-#include <string>
+#include <utility>
 #include <variant>
-#include <vector>
 
-#include "core/record.h"
+#include "core/table.h"
 
 namespace hk::core {
 
-struct PutMessage {
-  std::shared_ptr<const Message> message{};  ///< shared with the body cache and the delivery
-};
-struct PutState {
-  Seq seq{};
-  MessageState state{};
-};
-/// An attempt that is no longer the last one.
-struct PutAttempt {
-  Seq seq{};
-  Attempt attempt{};
-};
-struct PutLaneEntry {
-  LaneKey lane{};
-  LaneEntry entry{};
-};
-struct DeleteLaneEntry {
-  LaneKey lane{};
-  LanePlace place{};
-};
-struct PutDedup {
-  TenantId tenant{};
-  std::string id{};
-  Dedup dedup{};
-};
-struct DeleteDedup {
-  TenantId tenant{};
-  std::string id{};
-};
-struct PutDeadLetter {
-  DeadLetterKey key{};
-};
-struct DeleteDeadLetter {
-  DeadLetterKey key{};
-};
-/// The events of one tenant in one batch, in order; they share the batch's time.
-struct AppendEvents {
-  TenantId tenant{};
-  Moment time{};
-  std::uint64_t batch = 0;  ///< grows with every batch, also across restarts
-  std::vector<EventRef> events{};
-};
-/// Things to look at again at a time: one record per batch and time, not one per message.
-struct PutExpiry {
-  Moment at{};
-  std::uint64_t batch = 0;
-  std::vector<Seq> messages{};
-  std::vector<std::pair<TenantId, std::string>> dedups{};
-};
-struct DeleteExpiry {
-  Moment at{};
-  std::uint64_t batch = 0;
-};
-/// The message, its state and its attempts are gone.
-struct PurgeMessage {
-  Seq seq{};
-  bool has_attempts = false;  ///< rows in the attempts table
-};
-/// Events of the tenant older than `before`.
-struct PurgeEvents {
-  TenantId tenant{};
-  Moment before{};
-};
-struct PutQueue {
-  Queue queue{};
-};
-struct DeleteQueue {
-  TenantId tenant{};
-  std::string name{};
-};
-struct PutFlowKey {
-  FlowKey flow_key{};
-};
-struct DeleteFlowKey {
-  TenantId tenant{};
-  std::string key{};
-};
-struct PutUrlGroup {
-  UrlGroup group{};
-};
-struct DeleteUrlGroup {
-  TenantId tenant{};
-  std::string name{};
-};
-struct PutSchedule {
-  Schedule schedule{};
-};
-/// Also moves it in the order of runs.
-struct PutScheduleState {
-  TenantId tenant{};
-  std::string id{};
-  ScheduleState state{};
-  Moment previous_next_at{never};  ///< what it replaces; never: nothing
-};
-/// The schedule and its state are gone.
-struct DeleteSchedule {
-  TenantId tenant{};
-  std::string id{};
-  Moment next_at{never};
-};
-struct PutDocument {
-  Document document{};
-};
-struct DeleteDocument {
-  TenantId tenant{};
-  std::string kind{};
-  std::string name{};
-};
-struct PutTenant {
-  Tenant tenant{};
-};
-struct PutCounters {
-  TenantId tenant{};
-  Counters counters{};
-};
-struct PutMeta {
-  Meta meta{};
+/// A row is new, or another than before.
+template <class R>
+struct Put {
+  Row<R> row{};
+
+  [[nodiscard]] const R& record() const { return record_of<R>(row); }
+  [[nodiscard]] decltype(auto) key() const {
+    if constexpr (KnowsKey<R>) {
+      return key_of(record());
+    } else {
+      return static_cast<const KeyOf<R>&>(row.key);
+    }
+  }
 };
 
-using Mutation =
-    std::variant<PutMessage, PutState, PutAttempt, PutLaneEntry, DeleteLaneEntry, PutDedup,
-                 DeleteDedup, PutDeadLetter, DeleteDeadLetter, AppendEvents, PutExpiry,
-                 DeleteExpiry, PurgeMessage, PurgeEvents, PutQueue, DeleteQueue, PutFlowKey,
-                 DeleteFlowKey, PutUrlGroup, DeleteUrlGroup, PutSchedule, PutScheduleState,
-                 DeleteSchedule, PutDocument, DeleteDocument, PutTenant, PutCounters, PutMeta>;
+/// A schedule holds a whole message: every mutation would be as large as one.
+template <>
+struct Put<Schedule> {
+  std::shared_ptr<const Schedule> row{};
+
+  explicit Put(Schedule schedule) : row(std::make_shared<const Schedule>(std::move(schedule))) {}
+  [[nodiscard]] const Schedule& record() const { return *row; }
+  [[nodiscard]] auto key() const { return key_of(*row); }
+};
+
+/// A row is gone. Not an error: there is none.
+template <class R>
+struct Erase {
+  KeyOf<R> key{};
+
+  template <class... Parts>
+    requires std::is_constructible_v<KeyOf<R>, Parts...>
+  explicit Erase(Parts&&... parts) : key(std::forward<Parts>(parts)...) {}
+};
+
+/// Many rows are gone at once, without reading them.
+template <class R>
+struct EraseRange {
+  Range<R> range{};
+};
+
+namespace table_detail {
+
+template <class... Changes>
+struct AnyOf;
+template <class... Rs, class... Others>
+struct AnyOf<Kinds<Rs...>, Others...> {
+  using Type = std::variant<Put<Rs>..., Erase<Rs>..., Others...>;
+};
+
+}  // namespace table_detail
+
+using Mutation = table_detail::AnyOf<Records, EraseRange<Attempt>, EraseRange<Events>>::Type;
+
+using AppendEvents = Events;
+using PutExpiry = Expiry;
+using PutLaneEntry = Put<LaneRow>;
+using DeleteLaneEntry = Erase<LaneRow>;
+using PutQueue = Put<Queue>;
+using DeleteQueue = Erase<Queue>;
+using PutFlowKey = Put<FlowKey>;
+using DeleteFlowKey = Erase<FlowKey>;
+using PutUrlGroup = Put<UrlGroup>;
+using DeleteUrlGroup = Erase<UrlGroup>;
+using PutDocument = Put<Document>;
+using DeleteDocument = Erase<Document>;
+using PutTenant = Put<Tenant>;
+using PutCounters = Put<Counters>;
+using PutMeta = Put<Meta>;
+using DeleteExpiry = Erase<Expiry>;
 
 }  // namespace hk::core

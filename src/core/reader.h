@@ -1,28 +1,22 @@
 /// How the rules read what is stored: typed, by key, in bounded pieces. It shows every batch
 /// written so far (also those not yet synced); what the current batch has changed is the core's own
-/// to know. Implemented by store/typed_reader.h over any store. A broken record is reported by
-/// throwing CorruptRecord: nothing is decided on data that is not what was written.
+/// to know (batch.h). Implemented by store/typed_reader.h over any store. A broken record is
+/// reported by throwing CorruptRecord: nothing is decided on data that is not what was written.
 #pragma once
 
-#include <memory>
+#include <algorithm>
 #include <optional>
 #include <stdexcept>
-#include <string>
-#include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
-#include "core/mutation.h"
+#include "core/table.h"
 
 namespace hk::core {
 
 struct CorruptRecord : std::runtime_error {
   using std::runtime_error::runtime_error;
-};
-
-struct LaneRow {
-  LaneKey lane{};
-  LaneEntry entry{};
 };
 
 class Reader {
@@ -32,66 +26,64 @@ class Reader {
   Reader& operator=(const Reader&) = delete;
   virtual ~Reader() = default;
 
-  virtual std::shared_ptr<const Message> message(Seq seq) = 0;  ///< null: no such message
-  virtual std::optional<MessageState> state(Seq seq) = 0;
-  virtual std::vector<Attempt> attempts(Seq seq) = 0;  ///< all but the last, oldest first
-  virtual std::optional<Dedup> dedup(TenantId tenant, std::string_view id) = 0;
-  virtual bool has_dead_letter(const DeadLetterKey& key) = 0;
+  /// Nothing: there is no such record.
+  template <class R>
+  Maybe<R> get(const KeyOf<R>& key) {
+    return table<R>().get(key);
+  }
+  /// Rows of the range, at most `limit`, in the order of their keys or downwards from its end.
+  template <class R>
+  std::vector<Row<R>> scan(const Range<R>& range = {}, std::size_t limit = all_rows,
+                           Order order = Order::ascending) {
+    return table<R>().scan(range, limit, order);
+  }
+
+  // ---- scans that components share ----
 
   /// Entries of the lane with place > after, in order.
-  virtual std::vector<LaneEntry> lane_entries(const LaneKey& lane, std::optional<LanePlace> after,
-                                              std::size_t limit) = 0;
+  std::vector<LaneEntry> lane_entries(const LaneKey& lane, const std::optional<LanePlace>& after,
+                                      std::size_t limit);
   /// Entries of all lanes whose key is > after, lane by lane, in order.
-  virtual std::vector<LaneRow> lane_rows(const std::optional<LaneKey>& after,
-                                         std::size_t limit) = 0;
+  std::vector<LaneRow> lane_rows(const std::optional<LaneKey>& after, std::size_t limit);
   /// The first lane that has entries and whose key is > after.
-  std::optional<LaneKey> next_lane(const std::optional<LaneKey>& after) {
-    auto first = lane_rows(after, 1);
-    return first.empty() ? std::nullopt : std::optional(std::move(first.front().lane));
+  std::optional<LaneKey> next_lane(const std::optional<LaneKey>& after);
+  /// The highest number that a message has or had: one is not given out again when the last
+  /// message has been purged.
+  Seq last_seq();
+
+  // ---- the core's names for scans ----
+
+  std::optional<Meta> meta() { return get<Meta>({}); }
+  std::vector<Tenant> tenants() { return scan<Tenant>(); }
+  std::vector<Queue> queues() { return scan<Queue>(); }
+  std::vector<FlowKey> flow_keys() { return scan<FlowKey>(); }
+  std::vector<UrlGroup> url_groups() { return scan<UrlGroup>(); }
+  std::vector<Keyed<Counters>> counters() { return scan<Counters>(); }
+  std::vector<std::shared_ptr<const Message>> messages_after(Seq after, std::size_t limit) {
+    return scan(Range<Message>().after(after), limit);
   }
-  /// Messages with seq > after, in order of acceptance.
-  virtual std::vector<std::shared_ptr<const Message>> messages_after(Seq after,
-                                                                     std::size_t limit) = 0;
-  virtual Seq last_seq() = 0;
+  std::vector<Expiry> expiries_until(Moment now, std::size_t limit) {
+    return scan(Range<Expiry>().before(now + Millis{1}), limit);
+  }
+  std::vector<ScheduleDue> next_schedules(std::size_t limit) {
+    return scan(Range<ScheduleDue>(), limit);
+  }
 
-  virtual std::vector<PutExpiry> expiries_until(Moment now, std::size_t limit) = 0;
-  virtual std::optional<Meta> meta() = 0;
-  virtual std::vector<Tenant> tenants() = 0;
-  virtual std::vector<Queue> queues() = 0;
-  virtual std::vector<FlowKey> flow_keys() = 0;
-  virtual std::vector<UrlGroup> url_groups() = 0;
-  virtual std::vector<std::pair<TenantId, Counters>> counters() = 0;
+ protected:
+  template <class R>
+  TableView<R>& table() {
+    return *std::get<TableView<R>*>(tables_);
+  }
+  /// From now on `R` is read there. Before the first read every kind has one.
+  template <class R>
+  void read_from(TableView<R>& table) {
+    std::get<TableView<R>*>(tables_) = &table;
+  }
 
-  virtual std::optional<Schedule> schedule(TenantId tenant, std::string_view id) = 0;
-  virtual std::optional<ScheduleState> schedule_state(TenantId tenant, std::string_view id) = 0;
-  /// The earliest runs, in order.
-  virtual std::vector<ScheduleDue> next_schedules(std::size_t limit) = 0;
-
-  // ---- for listings, on edge threads ----
-
-  virtual std::vector<UrlGroup> url_groups(TenantId tenant) = 0;
-  virtual std::optional<UrlGroup> url_group(TenantId tenant, std::string_view name) = 0;
-  virtual std::vector<Queue> queues(TenantId tenant) = 0;
-  virtual std::optional<Queue> queue(TenantId tenant, std::string_view name) = 0;
-  virtual std::optional<FlowKey> flow_key(TenantId tenant, std::string_view key) = 0;
-  virtual std::optional<Document> document(TenantId tenant, std::string_view kind,
-                                           std::string_view name) = 0;
-  /// Documents of the tenant and kind with name > after, in the order of their names.
-  virtual std::vector<Document> documents(TenantId tenant, std::string_view kind,
-                                          std::string_view after, std::size_t limit) = 0;
-  /// Schedules of the tenant with id > after, in the order of their ids.
-  virtual std::vector<Schedule> schedules(TenantId tenant, std::string_view after,
-                                          std::size_t limit) = 0;
-
-  /// Dead letters of the tenant; `after` exclusive, in the direction asked for.
-  virtual std::vector<DeadLetterKey> dead_letters(TenantId tenant,
-                                                  std::optional<DeadLetterKey> after,
-                                                  bool latest_first, std::size_t limit) = 0;
-  /// Event batches of the tenant with time in [from, to], starting after (exclusive) the batch
-  /// `after`, in the direction asked for.
-  virtual std::vector<AppendEvents> events(TenantId tenant, Moment from, Moment to,
-                                           std::optional<std::pair<Moment, std::uint64_t>> after,
-                                           bool latest_first, std::size_t limit) = 0;
+ private:
+  template <class R>
+  using Pointer = TableView<R>*;
+  AllRecords<std::tuple, Pointer> tables_{};
 };
 
 }  // namespace hk::core

@@ -1,15 +1,29 @@
-/// What is stored beside messages. Numbers of enums are on disk: never change or reuse one.
+/// What is stored beside messages. Numbers of enums are on disk: never change or reuse one. A
+/// struct with a key_of() is a kind of record that holds its key; all kinds are rows of tables.def.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "core/message.h"
 
 namespace hk::core {
+
+inline Seq key_of(const Message& message) { return message.id.seq; }
+
+/// A text in the middle of a key that is a path: "/" stands behind it. REQUIRES: it has none.
+struct Folder {
+  std::string name{};
+  Folder() = default;
+  Folder(std::string folder) : name(std::move(folder)) {}  // NOLINT: {tenant, kind, name} is a key
+  Folder(const char* folder) : name(folder) {}             // NOLINT: as above
+  friend auto operator<=>(const Folder&, const Folder&) = default;
+};
 
 enum class Status : std::uint8_t {
   pending = 1,
@@ -100,6 +114,15 @@ struct LaneEntry {
   std::uint32_t forgiven = 0;  ///< pulled ones: receives, in this queue, that do not count any more
   friend bool operator==(const LaneEntry&, const LaneEntry&) = default;
 };
+/// The entry with the lane that it stands in, as it is stored.
+struct LaneRow {
+  LaneKey lane{};
+  LaneEntry entry{};
+  friend bool operator==(const LaneRow&, const LaneRow&) = default;
+};
+inline std::tuple<const LaneKey&, const LanePlace&> key_of(const LaneRow& row) {
+  return {row.lane, row.entry.place};
+}
 
 /// Who waits for messages. Chosen by the adapter, unique in the process.
 using ReceiverId = Id<struct ReceiverTag, std::uint64_t>;
@@ -122,6 +145,9 @@ struct DeadLetterKey {
   Seq seq{};
   friend auto operator<=>(const DeadLetterKey&, const DeadLetterKey&) = default;
 };
+inline std::tuple<TenantId, Moment, Seq> key_of(const DeadLetterKey& letter) {
+  return {letter.tenant, letter.failed_at, letter.seq};
+}
 
 enum class EventKind : std::uint8_t {
   created = 1,
@@ -142,6 +168,29 @@ struct EventRef {
   std::uint32_t attempt = 0;
   friend bool operator==(const EventRef&, const EventRef&) = default;
 };
+/// The events of one tenant in one batch, in order; they share the batch's time.
+struct Events {
+  TenantId tenant{};
+  Moment time{};
+  std::uint64_t batch = 0;  ///< grows with every batch, also across restarts
+  std::vector<EventRef> events{};
+  friend bool operator==(const Events&, const Events&) = default;
+};
+inline std::tuple<TenantId, Moment, std::uint64_t> key_of(const Events& events) {
+  return {events.tenant, events.time, events.batch};
+}
+
+/// Things to look at again at a time: one record per batch and time, not one per message.
+struct Expiry {
+  Moment at{};
+  std::uint64_t batch = 0;
+  std::vector<Seq> messages{};
+  std::vector<std::pair<TenantId, std::string>> dedups{};
+  friend bool operator==(const Expiry&, const Expiry&) = default;
+};
+inline std::tuple<Moment, std::uint64_t> key_of(const Expiry& expiry) {
+  return {expiry.at, expiry.batch};
+}
 
 /// What makes a queue one that is pulled from. `extra` and `tags` are the adapter's: the core keeps
 /// them and reads nothing of them.
@@ -182,6 +231,9 @@ struct Queue {
   std::optional<PullSettings> pull{};  ///< nullopt: its messages are pushed
   friend bool operator==(const Queue&, const Queue&) = default;
 };
+inline std::tuple<const TenantId&, const std::string&> key_of(const Queue& queue) {
+  return {queue.tenant, queue.name};
+}
 
 /// 0 = no limit. The window is stored too: a restart must not hand out a rate twice.
 struct FlowKey {
@@ -197,6 +249,9 @@ struct FlowKey {
   std::uint32_t window_count = 0;
   friend bool operator==(const FlowKey&, const FlowKey&) = default;
 };
+inline std::tuple<const TenantId&, const std::string&> key_of(const FlowKey& flow) {
+  return {flow.tenant, flow.key};
+}
 
 struct Endpoint {
   std::string name{};  ///< "" = none; unique in its group otherwise
@@ -214,6 +269,9 @@ struct UrlGroup {
   Moment updated_at{};
   friend bool operator==(const UrlGroup&, const UrlGroup&) = default;
 };
+inline std::tuple<const TenantId&, const std::string&> key_of(const UrlGroup& group) {
+  return {group.tenant, group.name};
+}
 
 /// What a schedule publishes and when. Replaced as a whole; what changes at each run is its
 /// ScheduleState.
@@ -227,6 +285,9 @@ struct Schedule {
   Moment created_at{};
   friend bool operator==(const Schedule&, const Schedule&) = default;
 };
+inline std::tuple<const TenantId&, const std::string&> key_of(const Schedule& schedule) {
+  return {schedule.tenant, schedule.id};
+}
 struct ScheduleState {
   bool paused = false;
   Moment next_at{never};                   ///< the next run; never: the cron text has no later one
@@ -242,6 +303,10 @@ struct ScheduleDue {
   std::string id{};
   friend auto operator<=>(const ScheduleDue&, const ScheduleDue&) = default;
 };
+inline std::tuple<const Moment&, const TenantId&, const std::string&> key_of(
+    const ScheduleDue& due) {
+  return {due.at, due.tenant, due.id};
+}
 
 /// What an adapter keeps, by kind and name; the core stores it and reads nothing of it.
 struct Document {
@@ -253,6 +318,9 @@ struct Document {
   Moment created_at{};
   friend bool operator==(const Document&, const Document&) = default;
 };
+inline std::tuple<const TenantId&, Folder, const std::string&> key_of(const Document& document) {
+  return {document.tenant, document.kind, document.name};
+}
 
 /// Messages on their way from one queue that is pulled from into another or, without a destination,
 /// each back to where it came from. Numbers of statuses are on disk.
@@ -299,6 +367,7 @@ struct Tenant {
   bool development = false;
   friend bool operator==(const Tenant&, const Tenant&) = default;
 };
+inline TenantId key_of(const Tenant& tenant) { return tenant.id; }
 
 /// Conservation: accepted = pending + succeeded + failed + canceled at every commit, where failed
 /// counts every message that ever failed. `expired` counts those purged by retention (a subset).
@@ -326,5 +395,6 @@ struct Meta {
   Moment time{};  ///< partition time never runs backwards, not across restarts either
   friend bool operator==(const Meta&, const Meta&) = default;
 };
+inline std::tuple<> key_of(const Meta& /*the only one*/) { return {}; }
 
 }  // namespace hk::core

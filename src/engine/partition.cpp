@@ -23,132 +23,97 @@ Error error_of(const core::CorruptRecord& broken) {
   return {unread ? ErrorKind::internal : ErrorKind::corruption, broken.what()};
 }
 
-}  // namespace
-
-/// What the machine reads during one batch: the newest written state, taken when first needed, and
-/// the cache for messages.
-class Partition::BatchReader final : public core::Reader {
+/// Messages come from the cache when they can.
+class CachedMessages final : public core::TableView<core::Message> {
  public:
-  BatchReader(store::Store& store, std::size_t cache_bytes) : store_(store), cache(cache_bytes) {}
+  CachedMessages(core::TableView<core::Message>& stored, std::size_t cache_bytes)
+      : cache(cache_bytes), stored_(stored) {}
 
-  /// A batch was written: later reads must see it.
-  void refresh() { view_.reset(); }
-
-  std::shared_ptr<const core::Message> message(core::Seq seq) override {
+  std::shared_ptr<const core::Message> get(const core::Seq& seq) override {
     if (auto cached = cache.get(seq)) {
       return cached;
     }
-    auto stored = view().message(seq);
+    auto stored = stored_.get(seq);
     if (stored != nullptr) {
       cache.put(stored);
     }
     return stored;
   }
-  std::optional<core::MessageState> state(core::Seq seq) override { return view().state(seq); }
-  std::vector<core::Attempt> attempts(core::Seq seq) override { return view().attempts(seq); }
-  std::optional<core::Dedup> dedup(core::TenantId tenant, std::string_view id) override {
-    return view().dedup(tenant, id);
+  std::vector<std::shared_ptr<const core::Message>> scan(const core::Range<core::Message>& range,
+                                                         std::size_t limit,
+                                                         core::Order order) override {
+    return stored_.scan(range, limit, order);
   }
-  bool has_dead_letter(const core::DeadLetterKey& key) override {
-    return view().has_dead_letter(key);
+
+  MessageCache cache;
+
+ private:
+  core::TableView<core::Message>& stored_;
+};
+
+/// Expiries are asked for again and again from the first one on, while much expires: reading on
+/// from the first one that is left spares walking over those that were deleted.
+class RememberedExpiries final : public core::TableView<core::Expiry> {
+ public:
+  explicit RememberedExpiries(core::TableView<core::Expiry>& stored) : stored_(stored) {}
+
+  std::optional<core::Expiry> get(const core::KeyOf<core::Expiry>& key) override {
+    return stored_.get(key);
   }
-  std::vector<core::LaneEntry> lane_entries(const core::LaneKey& lane,
-                                            std::optional<core::LanePlace> after,
-                                            std::size_t limit) override {
-    return view().lane_entries(lane, after, limit);
-  }
-  std::vector<core::LaneRow> lane_rows(const std::optional<core::LaneKey>& after,
-                                       std::size_t limit) override {
-    return view().lane_rows(after, limit);
-  }
-  std::vector<std::shared_ptr<const core::Message>> messages_after(core::Seq after,
-                                                                   std::size_t limit) override {
-    return view().messages_after(after, limit);
-  }
-  core::Seq last_seq() override { return view().last_seq(); }
-  /// Asked for again and again while much expires: reading on from the first one that is left
-  /// spares walking over those that were deleted.
-  std::vector<core::PutExpiry> expiries_until(Moment now, std::size_t limit) override {
-    const store::TypedReader::ExpiryPlace end{now + Millis{1}, 0};
-    auto found = view().expiries(expiries_from_, end, limit);
+  std::vector<core::Expiry> scan(const core::Range<core::Expiry>& range, std::size_t limit,
+                                 core::Order order) override {
+    const bool from_the_first = range.begin().parts == 0 && order == core::Order::ascending;
+    if (!from_the_first) {
+      return stored_.scan(range, limit, order);
+    }
+    auto rest = range;
+    auto found = std::apply(
+        [&](const auto&... place) { return stored_.scan(rest.from(place...), limit, order); },
+        first_);
     if (!found.empty()) {
-      expiries_from_ = {found.front().at, found.front().batch};
-    } else if (limit > 0) {
-      expiries_from_ = std::max(expiries_from_, end);
+      first_ = core::own_key(found.front());
+    } else if (limit > 0 && range.end().parts > 0 && !range.end().past) {
+      first_ = std::max(first_, range.end().key);
     }
     return found;
   }
-  void written(const core::PutExpiry& put) {
-    expiries_from_ = std::min(expiries_from_, {put.at, put.batch});
-  }
-  std::optional<core::Meta> meta() override { return view().meta(); }
-  std::vector<core::Tenant> tenants() override { return view().tenants(); }
-  std::vector<core::Queue> queues() override { return view().queues(); }
-  std::vector<core::FlowKey> flow_keys() override { return view().flow_keys(); }
-  std::vector<core::UrlGroup> url_groups() override { return view().url_groups(); }
-  std::vector<std::pair<core::TenantId, core::Counters>> counters() override {
-    return view().counters();
-  }
-  std::optional<core::Schedule> schedule(core::TenantId tenant, std::string_view id) override {
-    return view().schedule(tenant, id);
-  }
-  std::optional<core::ScheduleState> schedule_state(core::TenantId tenant,
-                                                    std::string_view id) override {
-    return view().schedule_state(tenant, id);
-  }
-  std::vector<core::ScheduleDue> next_schedules(std::size_t limit) override {
-    return view().next_schedules(limit);
-  }
-  std::vector<core::UrlGroup> url_groups(core::TenantId tenant) override {
-    return view().url_groups(tenant);
-  }
-  std::optional<core::UrlGroup> url_group(core::TenantId tenant, std::string_view name) override {
-    return view().url_group(tenant, name);
-  }
-  std::vector<core::Queue> queues(core::TenantId tenant) override { return view().queues(tenant); }
-  std::optional<core::Queue> queue(core::TenantId tenant, std::string_view name) override {
-    return view().queue(tenant, name);
-  }
-  std::optional<core::FlowKey> flow_key(core::TenantId tenant, std::string_view key) override {
-    return view().flow_key(tenant, key);
-  }
-  std::vector<core::Schedule> schedules(core::TenantId tenant, std::string_view after,
-                                        std::size_t limit) override {
-    return view().schedules(tenant, after, limit);
-  }
-  std::optional<core::Document> document(core::TenantId tenant, std::string_view kind,
-                                         std::string_view name) override {
-    return view().document(tenant, kind, name);
-  }
-  std::vector<core::Document> documents(core::TenantId tenant, std::string_view kind,
-                                        std::string_view after, std::size_t limit) override {
-    return view().documents(tenant, kind, after, limit);
-  }
-  std::vector<core::DeadLetterKey> dead_letters(core::TenantId tenant,
-                                                std::optional<core::DeadLetterKey> after,
-                                                bool latest_first, std::size_t limit) override {
-    return view().dead_letters(tenant, after, latest_first, limit);
-  }
-  std::vector<core::AppendEvents> events(core::TenantId tenant, Moment from, Moment to,
-                                         std::optional<std::pair<Moment, std::uint64_t>> after,
-                                         bool latest_first, std::size_t limit) override {
-    return view().events(tenant, from, to, after, latest_first, limit);
-  }
+  void written(const core::Expiry& put) { first_ = std::min(first_, core::own_key(put)); }
 
  private:
-  store::TypedReader& view() {
-    if (!view_) {
-      view_ = std::make_unique<store::TypedReader>(store_.snapshot());
+  core::TableView<core::Expiry>& stored_;
+  core::KeyOf<core::Expiry> first_{};  ///< no expiry has a place before it
+};
+
+}  // namespace
+
+/// What the machine reads during one batch: the newest written state, taken when first needed.
+class Partition::BatchReader final : public store::TypedReader {
+ public:
+  BatchReader(store::Store& store, std::size_t cache_bytes)
+      : store_(store),
+        messages(table<core::Message>(), cache_bytes),
+        expiries(table<core::Expiry>()) {
+    read_from<core::Message>(messages);
+    read_from<core::Expiry>(expiries);
+  }
+
+  /// A batch was written: later reads must see it.
+  void refresh() { newest_.reset(); }
+
+ private:
+  store::Reader& snapshot() override {
+    if (newest_ == nullptr) {
+      newest_ = store_.snapshot();
     }
-    return *view_;
+    return *newest_;
   }
 
   store::Store& store_;
-  std::unique_ptr<store::TypedReader> view_;
-  store::TypedReader::ExpiryPlace expiries_from_{};  ///< no expiry has a place before it
+  std::unique_ptr<store::Reader> newest_;
 
  public:
-  MessageCache cache;
+  CachedMessages messages;
+  RememberedExpiries expiries;
 };
 
 Partition::Partition(const core::Limits& limits, store::Store& store, Rng& rng, core::Zones& zones,
@@ -162,7 +127,7 @@ Partition::~Partition() = default;
 
 Result<Moment> Partition::stored_time() const {
   try {
-    const auto meta = reader_->meta();
+    const auto meta = reader_->get<core::Meta>({});
     reader_->refresh();
     return meta ? meta->time : Moment{};
   } catch (const core::CorruptRecord& broken) {
@@ -218,10 +183,10 @@ Result<Partition::Written> Partition::run(Moment now, std::vector<Submission>& c
   return written;
 }
 
-void Partition::note(const core::PutState& put, Outcomes& outcomes) {
-  const core::MessageState& state = put.state;
+void Partition::note(const core::Put<core::MessageState>& put, Outcomes& outcomes) {
+  const core::MessageState& state = put.record();
   if (state.status == core::Status::succeeded) {
-    if (const auto message = reader_->cache.get(put.seq)) {
+    if (const auto message = reader_->messages.cache.get(put.key())) {
       outcomes.delivered_after.push_back(state.finished_at - message->created_at);
     }
   } else if (state.status == core::Status::failed) {
@@ -232,11 +197,15 @@ void Partition::note(const core::PutState& put, Outcomes& outcomes) {
   }
 }
 
-void Partition::note(const core::PutScheduleState& put, Outcomes& outcomes) {
-  if (put.state.last_at < put.previous_next_at) {
+/// `left`: the place in the order of runs that was given up last.
+void Partition::note(const core::Put<core::ScheduleState>& put,
+                     const core::KeyOf<core::ScheduleDue>& left, Outcomes& outcomes) {
+  const auto& [at, tenant, id] = left;
+  const core::ScheduleState& state = put.record();
+  if (put.key() != std::tie(tenant, id) || state.last_at < at) {
     return;  // made, paused or resumed
   }
-  ++(put.state.error.empty() ? outcomes.schedules_run : outcomes.schedule_run_errors);
+  ++(state.error.empty() ? outcomes.schedules_run : outcomes.schedule_run_errors);
 }
 
 Result<void> Partition::write(core::Batch::Output& output, Written& written) {
@@ -255,22 +224,26 @@ Result<void> Partition::write(core::Batch::Output& output, Written& written) {
       return std::unexpected(batch.error());
     }
     last_batch_ = *batch;
+    core::KeyOf<core::ScheduleDue> left{never, {}, {}};
     for (core::Mutation& mutation : output.mutations) {
-      if (auto* put = std::get_if<core::PutMessage>(&mutation)) {
-        written.outcomes.called_back += put->message->callback_of.seq != core::Seq{} ? 1 : 0;
-        reader_->cache.put(std::move(put->message));
-      } else if (const auto* state = std::get_if<core::PutState>(&mutation)) {
+      if (auto* put = std::get_if<core::Put<core::Message>>(&mutation)) {
+        written.outcomes.called_back += put->row->callback_of.seq != core::Seq{} ? 1 : 0;
+        reader_->messages.cache.put(std::move(put->row));
+      } else if (const auto* state = std::get_if<core::Put<core::MessageState>>(&mutation)) {
         note(*state, written.outcomes);
-        if (core::is_final(state->state.status)) {
-          reader_->cache.erase(state->seq);
+        if (core::is_final(state->record().status)) {
+          reader_->messages.cache.erase(state->key());
         }
-      } else if (const auto* schedule = std::get_if<core::PutScheduleState>(&mutation)) {
-        note(*schedule, written.outcomes);
-      } else if (const auto* expiry = std::get_if<core::PutExpiry>(&mutation)) {
-        reader_->written(*expiry);
-      } else if (const auto* purged = std::get_if<core::PurgeMessage>(&mutation)) {
+      } else if (auto* due = std::get_if<core::Erase<core::ScheduleDue>>(&mutation)) {
+        left = std::move(due->key);
+      } else if (const auto* run = std::get_if<core::Put<core::ScheduleState>>(&mutation)) {
+        note(*run, left, written.outcomes);
+        std::get<Moment>(left) = never;
+      } else if (const auto* expiry = std::get_if<core::Put<core::Expiry>>(&mutation)) {
+        reader_->expiries.written(expiry->record());
+      } else if (const auto* purged = std::get_if<core::Erase<core::Message>>(&mutation)) {
         // Reading a finished message had brought it back: without its state it would look pending.
-        reader_->cache.erase(purged->seq);
+        reader_->messages.cache.erase(purged->key);
       }
     }
   }

@@ -67,8 +67,9 @@ class Partition {
  private:
   class BatchReader;
   Result<void> write(core::Batch::Output& output, Written& written);
-  void note(const core::PutState& put, Outcomes& outcomes);
-  static void note(const core::PutScheduleState& put, Outcomes& outcomes);
+  void note(const core::Put<core::MessageState>& put, Outcomes& outcomes);
+  static void note(const core::Put<core::ScheduleState>& put,
+                   const core::KeyOf<core::ScheduleDue>& left, Outcomes& outcomes);
 
   store::Store& store_;
   std::unique_ptr<BatchReader> reader_;

@@ -3,6 +3,7 @@
 /// written by us is ErrorKind::corruption, never undefined behaviour.
 ///
 /// To change the format:
+/// (a new kind of record: core/table.h)
 ///   1. Add the field to the struct in core/. The codec (record_*.cpp) no longer builds: it unpacks
 ///      records with structured bindings, so that nothing can be forgotten.
 ///   2. Give it the next free number in records.proto. A number keeps its meaning and its type for
@@ -16,6 +17,7 @@
 ///   decode.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -28,29 +30,20 @@ namespace hk::store {
 /// Appends the writes of the mutation, in the order in which they must be applied.
 void encode(const core::Mutation& mutation, std::vector<Write>& out);
 
-// The arguments before `value` are what the key says.
-Result<core::Message> decode_message(core::Seq seq, std::string_view value);
-Result<core::MessageState> decode_state(std::string_view value);
-Result<core::Attempt> decode_attempt(std::string_view value);
-Result<core::LaneEntry> decode_lane_entry(core::LanePlace place, std::string_view value);
-Result<core::Dedup> decode_dedup(std::string_view value);
-Result<core::AppendEvents> decode_events(core::TenantId tenant, Moment time, std::uint64_t batch,
-                                         std::string_view value);
-Result<core::PutExpiry> decode_expiry(Moment at, std::uint64_t batch, std::string_view value);
-Result<core::Queue> decode_queue(core::TenantId tenant, std::string name, std::string_view value);
-Result<core::FlowKey> decode_flow_key(core::TenantId tenant, std::string key,
-                                      std::string_view value);
-Result<core::UrlGroup> decode_url_group(core::TenantId tenant, std::string name,
-                                        std::string_view value);
-Result<core::Schedule> decode_schedule(core::TenantId tenant, std::string id,
-                                       std::string_view value);
-Result<core::ScheduleState> decode_schedule_state(std::string_view value);
-/// `name` is kind "/" name, as in the key.
-Result<core::Document> decode_document(core::TenantId tenant, std::string name,
-                                       std::string_view value);
-Result<core::Tenant> decode_tenant(core::TenantId id, std::string_view value);
-Result<core::Counters> decode_counters(std::string_view value);
-Result<core::Meta> decode_meta(std::string_view value);
+/// The value of a record: what its key does not say. Both translations stand in record_*.cpp.
+template <class R>
+struct Codec {
+  static std::string encode(const R& record);
+  static Result<R> decode(core::KeyOf<R> key, std::string_view value);
+};
+#define HK_TABLE(number_, table_, Record_, ...)                                      \
+  template <>                                                                        \
+  std::string Codec<core::Record_>::encode(const core::Record_& record);             \
+  template <>                                                                        \
+  Result<core::Record_> Codec<core::Record_>::decode(core::KeyOf<core::Record_> key, \
+                                                     std::string_view value);
+#include "core/tables.def"
+#undef HK_TABLE
 
 /// The pepper of token digests, sealed with the master key. Not the core's: written when that key
 /// is rotated, read when it is opened.

@@ -1,7 +1,6 @@
 /// Records that are written once per batch or per message beside it: dedup, events, expiry,
 /// counters.
 #include "store/codec.h"
-#include "store/record.h"
 #include "store/record_parts.h"
 
 namespace hk::store {
@@ -24,7 +23,8 @@ std::optional<core::EventKind> to_event_kind(std::uint32_t number) {
 
 }  // namespace
 
-std::string encode_dedup(const core::Dedup& dedup) {
+template <>
+std::string Codec<core::Dedup>::encode(const core::Dedup& dedup) {
   const auto& [first, expires_at] = dedup;
   const auto& [seq, nonce] = first;
   records::Dedup record;
@@ -34,7 +34,9 @@ std::string encode_dedup(const core::Dedup& dedup) {
   return serialize(record);
 }
 
-Result<core::Dedup> decode_dedup(std::string_view value) {
+template <>
+Result<core::Dedup> Codec<core::Dedup>::decode(core::KeyOf<core::Dedup> /*key*/,
+                                               std::string_view value) {
   records::Dedup record;
   if (!parse(record, value)) {
     return broken_record("dedup entry");
@@ -43,7 +45,8 @@ Result<core::Dedup> decode_dedup(std::string_view value) {
                      .expires_at = moment_from_ms(record.expires_at())};
 }
 
-std::string encode_events(const core::AppendEvents& append) {
+template <>
+std::string Codec<core::Events>::encode(const core::Events& append) {
   const auto& [tenant, time, batch, events] = append;
   const auto count = static_cast<int>(events.size());
   records::Events record;
@@ -58,8 +61,9 @@ std::string encode_events(const core::AppendEvents& append) {
   return serialize(record);
 }
 
-Result<core::AppendEvents> decode_events(core::TenantId tenant, Moment time, std::uint64_t batch,
-                                         std::string_view value) {
+template <>
+Result<core::Events> Codec<core::Events>::decode(core::KeyOf<core::Events> key,
+                                                 std::string_view value) {
   records::Events record;
   if (!parse(record, value)) {
     return broken_record("events");
@@ -67,7 +71,8 @@ Result<core::AppendEvents> decode_events(core::TenantId tenant, Moment time, std
   if (record.seq_size() != record.kind_size() || record.seq_size() != record.attempt_size()) {
     return broken_record("events with lists of different lengths");
   }
-  core::AppendEvents append{.tenant = tenant, .time = time, .batch = batch};
+  const auto& [tenant, time, batch] = key;
+  core::Events append{.tenant = tenant, .time = time, .batch = batch};
   append.events.reserve(static_cast<std::size_t>(record.seq_size()));
   for (int i = 0; i < record.seq_size(); ++i) {
     const auto kind = to_event_kind(record.kind(i));
@@ -79,7 +84,8 @@ Result<core::AppendEvents> decode_events(core::TenantId tenant, Moment time, std
   return append;
 }
 
-std::string encode_expiry(const core::PutExpiry& expiry) {
+template <>
+std::string Codec<core::Expiry>::encode(const core::Expiry& expiry) {
   const auto& [at, batch, messages, dedups] = expiry;
   records::Expiry record;
   record.mutable_messages()->Reserve(static_cast<int>(messages.size()));
@@ -94,24 +100,28 @@ std::string encode_expiry(const core::PutExpiry& expiry) {
   return serialize(record);
 }
 
-Result<core::PutExpiry> decode_expiry(Moment at, std::uint64_t batch, std::string_view value) {
+template <>
+Result<core::Expiry> Codec<core::Expiry>::decode(core::KeyOf<core::Expiry> key,
+                                                 std::string_view value) {
   records::Expiry record;
   if (!parse(record, value)) {
     return broken_record("expiry");
   }
-  core::PutExpiry expiry{.at = at, .batch = batch};
+  const auto& [at, batch] = key;
+  core::Expiry expiry{.at = at, .batch = batch};
   expiry.messages.reserve(static_cast<std::size_t>(record.messages_size()));
   for (const std::uint64_t seq : record.messages()) {
     expiry.messages.emplace_back(seq);
   }
   expiry.dedups.reserve(static_cast<std::size_t>(record.dedups_size()));
-  for (records::Expiry::DedupKey& key : *record.mutable_dedups()) {
-    expiry.dedups.emplace_back(core::TenantId{key.tenant()}, std::move(*key.mutable_id()));
+  for (records::Expiry::DedupKey& dedup : *record.mutable_dedups()) {
+    expiry.dedups.emplace_back(core::TenantId{dedup.tenant()}, std::move(*dedup.mutable_id()));
   }
   return expiry;
 }
 
-std::string encode_counters(const core::Counters& counters) {
+template <>
+std::string Codec<core::Counters>::encode(const core::Counters& counters) {
   const auto& [accepted, deduplicated, pending, succeeded, failed, canceled, dead_letters, attempts,
                purged] = counters;
   records::Counters record;
@@ -127,7 +137,9 @@ std::string encode_counters(const core::Counters& counters) {
   return serialize(record);
 }
 
-Result<core::Counters> decode_counters(std::string_view value) {
+template <>
+Result<core::Counters> Codec<core::Counters>::decode(core::KeyOf<core::Counters> /*key*/,
+                                                     std::string_view value) {
   records::Counters record;
   if (!parse(record, value)) {
     return broken_record("counters");

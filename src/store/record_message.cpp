@@ -1,5 +1,4 @@
 #include "store/codec.h"
-#include "store/record.h"
 #include "store/record_parts.h"
 
 namespace hk::store {
@@ -205,13 +204,16 @@ void set_message(records::Message& record, const core::Message& message) {
   record.set_notification(notification);
 }
 
-std::string encode_message(const core::Message& message) {
+template <>
+std::string Codec<core::Message>::encode(const core::Message& message) {
   records::Message& record = scratch();
   set_message(record, message);
   return serialize(record);
 }
 
-Result<core::Message> decode_message(core::Seq seq, std::string_view value) {
+template <>
+Result<core::Message> Codec<core::Message>::decode(core::KeyOf<core::Message> seq,
+                                                   std::string_view value) {
   records::Message record;
   if (!parse(record, value)) {
     return broken_record("message");

@@ -1,11 +1,11 @@
 /// Records of what publishes on its own or to many: schedules and URL groups.
 #include "store/codec.h"
-#include "store/record.h"
 #include "store/record_parts.h"
 
 namespace hk::store {
 
-std::string encode_url_group(const core::UrlGroup& group) {
+template <>
+std::string Codec<core::UrlGroup>::encode(const core::UrlGroup& group) {
   const auto& [tenant, name, endpoints, options, created_at, updated_at] = group;
   records::UrlGroup record;
   for (const auto& [endpoint_name, url, host] : endpoints) {
@@ -20,12 +20,14 @@ std::string encode_url_group(const core::UrlGroup& group) {
   return serialize(record);
 }
 
-Result<core::UrlGroup> decode_url_group(core::TenantId tenant, std::string name,
-                                        std::string_view value) {
+template <>
+Result<core::UrlGroup> Codec<core::UrlGroup>::decode(core::KeyOf<core::UrlGroup> key,
+                                                     std::string_view value) {
   records::UrlGroup record;
   if (!parse(record, value)) {
     return broken_record("URL group");
   }
+  auto& [tenant, name] = key;
   core::UrlGroup group{.tenant = tenant,
                        .name = std::move(name),
                        .options = take_headers(*record.mutable_options()),
@@ -39,7 +41,8 @@ Result<core::UrlGroup> decode_url_group(core::TenantId tenant, std::string name,
   return group;
 }
 
-std::string encode_schedule(const core::Schedule& schedule) {
+template <>
+std::string Codec<core::Schedule>::encode(const core::Schedule& schedule) {
   const auto& [tenant, id, cron, prototype, delay, flow, created_at] = schedule;
   records::Schedule record;
   record.set_cron(cron);
@@ -55,8 +58,9 @@ std::string encode_schedule(const core::Schedule& schedule) {
   return serialize(record);
 }
 
-Result<core::Schedule> decode_schedule(core::TenantId tenant, std::string id,
-                                       std::string_view value) {
+template <>
+Result<core::Schedule> Codec<core::Schedule>::decode(core::KeyOf<core::Schedule> key,
+                                                     std::string_view value) {
   records::Schedule record;
   if (!parse(record, value)) {
     return broken_record("schedule");
@@ -65,6 +69,7 @@ Result<core::Schedule> decode_schedule(core::TenantId tenant, std::string id,
   if (!prototype) {
     return std::unexpected(prototype.error());
   }
+  auto& [tenant, id] = key;
   core::Schedule schedule{.tenant = tenant,
                           .id = std::move(id),
                           .cron = std::move(*record.mutable_cron()),
@@ -81,7 +86,8 @@ Result<core::Schedule> decode_schedule(core::TenantId tenant, std::string id,
   return schedule;
 }
 
-std::string encode_schedule_state(const core::ScheduleState& state) {
+template <>
+std::string Codec<core::ScheduleState>::encode(const core::ScheduleState& state) {
   const auto& [paused, next_at, last_at, last_messages, error] = state;
   records::ScheduleState record;
   record.set_paused(paused);
@@ -95,7 +101,9 @@ std::string encode_schedule_state(const core::ScheduleState& state) {
   return serialize(record);
 }
 
-Result<core::ScheduleState> decode_schedule_state(std::string_view value) {
+template <>
+Result<core::ScheduleState> Codec<core::ScheduleState>::decode(
+    core::KeyOf<core::ScheduleState> /*key*/, std::string_view value) {
   records::ScheduleState record;
   if (!parse(record, value) || record.last_seq_size() != record.last_nonce_size()) {
     return broken_record("state of a schedule");
@@ -108,6 +116,17 @@ Result<core::ScheduleState> decode_schedule_state(std::string_view value) {
     state.last_messages.push_back({core::Seq{record.last_seq(i)}, record.last_nonce(i)});
   }
   return state;
+}
+
+template <>
+std::string Codec<core::ScheduleDue>::encode(const core::ScheduleDue& /*due*/) {
+  return {};  // the key says everything
+}
+
+template <>
+Result<core::ScheduleDue> Codec<core::ScheduleDue>::decode(core::KeyOf<core::ScheduleDue> key,
+                                                           std::string_view /*value*/) {
+  return std::make_from_tuple<core::ScheduleDue>(std::move(key));
 }
 
 }  // namespace hk::store

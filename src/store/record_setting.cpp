@@ -1,7 +1,6 @@
 /// Records that people change: queues, flow keys, tenants; and the partition's own meta record.
 #include "store/codec.h"
 #include "store/key.h"
-#include "store/record.h"
 #include "store/record_parts.h"
 
 namespace hk::store {
@@ -49,7 +48,8 @@ core::PullSettings take_pull(records::PullSettings& record) {
 
 }  // namespace
 
-std::string encode_queue(const core::Queue& queue) {
+template <>
+std::string Codec<core::Queue>::encode(const core::Queue& queue) {
   const auto& [tenant, name, parallelism, paused, created_at, updated_at, lag, sweep_up_to, doomed,
                deleted, pull] = queue;
   records::Queue record;
@@ -67,11 +67,14 @@ std::string encode_queue(const core::Queue& queue) {
   return serialize(record);
 }
 
-Result<core::Queue> decode_queue(core::TenantId tenant, std::string name, std::string_view value) {
+template <>
+Result<core::Queue> Codec<core::Queue>::decode(core::KeyOf<core::Queue> key,
+                                               std::string_view value) {
   records::Queue record;
   if (!parse(record, value)) {
     return broken_record("queue");
   }
+  auto& [tenant, name] = key;
   core::Queue queue{.tenant = tenant,
                     .name = std::move(name),
                     .parallelism = record.parallelism(),
@@ -88,7 +91,8 @@ Result<core::Queue> decode_queue(core::TenantId tenant, std::string name, std::s
   return queue;
 }
 
-std::string encode_flow_key(const core::FlowKey& flow_key) {
+template <>
+std::string Codec<core::FlowKey>::encode(const core::FlowKey& flow_key) {
   const auto& [tenant, key, parallelism, rate, period, paused, pinned_parallelism, pinned_rate,
                window_start, window_count] = flow_key;
   records::FlowKey record;
@@ -103,14 +107,16 @@ std::string encode_flow_key(const core::FlowKey& flow_key) {
   return serialize(record);
 }
 
-Result<core::FlowKey> decode_flow_key(core::TenantId tenant, std::string key,
-                                      std::string_view value) {
+template <>
+Result<core::FlowKey> Codec<core::FlowKey>::decode(core::KeyOf<core::FlowKey> key,
+                                                   std::string_view value) {
   records::FlowKey record;
   if (!parse(record, value)) {
     return broken_record("flow key");
   }
+  auto& [tenant, name] = key;
   return core::FlowKey{.tenant = tenant,
-                       .key = std::move(key),
+                       .key = std::move(name),
                        .parallelism = record.parallelism(),
                        .rate = record.rate(),
                        .period = Millis{record.period()},
@@ -121,7 +127,8 @@ Result<core::FlowKey> decode_flow_key(core::TenantId tenant, std::string key,
                        .window_count = record.window_count()};
 }
 
-std::string encode_tenant(const core::Tenant& tenant) {
+template <>
+std::string Codec<core::Tenant>::encode(const core::Tenant& tenant) {
   const auto& [id, name, token_digests, sealed_current_key, sealed_next_key, created_at,
                access_keys, development] = tenant;
   static_cast<void>(id);  // the key says it
@@ -143,7 +150,9 @@ std::string encode_tenant(const core::Tenant& tenant) {
   return serialize(record);
 }
 
-Result<core::Tenant> decode_tenant(core::TenantId id, std::string_view value) {
+template <>
+Result<core::Tenant> Codec<core::Tenant>::decode(core::KeyOf<core::Tenant> id,
+                                                 std::string_view value) {
   records::Tenant record;
   if (!parse(record, value)) {
     return broken_record("tenant");
@@ -163,7 +172,8 @@ Result<core::Tenant> decode_tenant(core::TenantId id, std::string_view value) {
   return tenant;
 }
 
-std::string encode_document(const core::Document& document) {
+template <>
+std::string Codec<core::Document>::encode(const core::Document& document) {
   const auto& [tenant, kind, name, fields, version, created_at] = document;
   records::Document record;
   set_headers(*record.mutable_fields(), fields);
@@ -172,22 +182,24 @@ std::string encode_document(const core::Document& document) {
   return serialize(record);
 }
 
-Result<core::Document> decode_document(core::TenantId tenant, std::string name,
-                                       std::string_view value) {
+template <>
+Result<core::Document> Codec<core::Document>::decode(core::KeyOf<core::Document> key,
+                                                     std::string_view value) {
   records::Document record;
-  const std::size_t slash = name.find('/');
-  if (slash == std::string::npos || !parse(record, value)) {
+  if (!parse(record, value)) {
     return broken_record("document");
   }
+  auto& [tenant, kind, name] = key;
   return core::Document{.tenant = tenant,
-                        .kind = name.substr(0, slash),
-                        .name = name.substr(slash + 1),
+                        .kind = std::move(kind.name),
+                        .name = std::move(name),
                         .fields = take_headers(*record.mutable_fields()),
                         .version = record.version(),
                         .created_at = moment_from_ms(record.created_at())};
 }
 
-std::string encode_meta(const core::Meta& meta) {
+template <>
+std::string Codec<core::Meta>::encode(const core::Meta& meta) {
   const auto& [format, epoch, indexed_up_to, time] = meta;
   records::Meta record;
   record.set_format(format);
@@ -197,7 +209,9 @@ std::string encode_meta(const core::Meta& meta) {
   return serialize(record);
 }
 
-Result<core::Meta> decode_meta(std::string_view value) {
+template <>
+Result<core::Meta> Codec<core::Meta>::decode(core::KeyOf<core::Meta> /*key*/,
+                                             std::string_view value) {
   records::Meta record;
   if (!parse(record, value)) {
     return broken_record("meta");

@@ -1,5 +1,4 @@
 #include "store/codec.h"
-#include "store/record.h"
 #include "store/record_parts.h"
 
 namespace hk::store {
@@ -45,13 +44,16 @@ std::optional<core::Status> to_status(std::uint32_t number) {
 
 }  // namespace
 
-std::string encode_attempt(const core::Attempt& attempt) {
+template <>
+std::string Codec<core::Attempt>::encode(const core::Attempt& attempt) {
   records::Attempt record;
   set_attempt(record, attempt);
   return serialize(record);
 }
 
-Result<core::Attempt> decode_attempt(std::string_view value) {
+template <>
+Result<core::Attempt> Codec<core::Attempt>::decode(core::KeyOf<core::Attempt> /*key*/,
+                                                   std::string_view value) {
   records::Attempt record;
   core::Attempt attempt;
   if (!parse(record, value) || !take_attempt(attempt, record)) {
@@ -60,7 +62,8 @@ Result<core::Attempt> decode_attempt(std::string_view value) {
   return attempt;
 }
 
-std::string encode_state(const core::MessageState& state) {
+template <>
+std::string Codec<core::MessageState>::encode(const core::MessageState& state) {
   const auto& [status, attempts, due, cancel_requested, cancel_requested_at, finished_at,
                expires_at, in_dlq, callbacks_open, last] = state;
   records::MessageState record;
@@ -79,7 +82,9 @@ std::string encode_state(const core::MessageState& state) {
   return serialize(record);
 }
 
-Result<core::MessageState> decode_state(std::string_view value) {
+template <>
+Result<core::MessageState> Codec<core::MessageState>::decode(
+    core::KeyOf<core::MessageState> /*key*/, std::string_view value) {
   records::MessageState record;
   if (!parse(record, value)) {
     return broken_record("state");
@@ -104,9 +109,10 @@ Result<core::MessageState> decode_state(std::string_view value) {
   return state;
 }
 
-std::string encode_lane_entry(const core::LaneEntry& entry) {
+template <>
+std::string Codec<core::LaneRow>::encode(const core::LaneRow& row) {
   const auto& [place, not_before, attempts, flow_key, host, started, cancel_requested, finished,
-               first_received_at, forgiven] = entry;
+               first_received_at, forgiven] = row.entry;
   static_cast<void>(place);  // the key says it
   records::LaneEntry record;
   record.set_not_before(to_ms(not_before));
@@ -121,21 +127,36 @@ std::string encode_lane_entry(const core::LaneEntry& entry) {
   return serialize(record);
 }
 
-Result<core::LaneEntry> decode_lane_entry(core::LanePlace place, std::string_view value) {
+template <>
+Result<core::LaneRow> Codec<core::LaneRow>::decode(core::KeyOf<core::LaneRow> key,
+                                                   std::string_view value) {
   records::LaneEntry record;
   if (!parse(record, value)) {
     return broken_record("lane entry");
   }
-  return core::LaneEntry{.place = place,
-                         .not_before = moment_from_ms(record.not_before()),
-                         .attempts = record.attempts(),
-                         .flow_key = std::move(*record.mutable_flow_key()),
-                         .host = std::move(*record.mutable_host()),
-                         .started = record.started(),
-                         .cancel_requested = record.cancel_requested(),
-                         .finished = record.finished(),
-                         .first_received_at = moment_from_ms(record.first_received_at()),
-                         .forgiven = record.forgiven()};
+  auto& [lane, place] = key;
+  return core::LaneRow{.lane = std::move(lane),
+                       .entry = {.place = place,
+                                 .not_before = moment_from_ms(record.not_before()),
+                                 .attempts = record.attempts(),
+                                 .flow_key = std::move(*record.mutable_flow_key()),
+                                 .host = std::move(*record.mutable_host()),
+                                 .started = record.started(),
+                                 .cancel_requested = record.cancel_requested(),
+                                 .finished = record.finished(),
+                                 .first_received_at = moment_from_ms(record.first_received_at()),
+                                 .forgiven = record.forgiven()}};
+}
+
+template <>
+std::string Codec<core::DeadLetterKey>::encode(const core::DeadLetterKey& /*letter*/) {
+  return {};  // the key says everything
+}
+
+template <>
+Result<core::DeadLetterKey> Codec<core::DeadLetterKey>::decode(core::KeyOf<core::DeadLetterKey> key,
+                                                               std::string_view /*value*/) {
+  return std::make_from_tuple<core::DeadLetterKey>(std::move(key));
 }
 
 }  // namespace hk::store

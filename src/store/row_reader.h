@@ -59,47 +59,44 @@ class RowReader {
     }
   }
 
-  /// The decoded record, or nullopt and a problem.
-  template <class T>
-  std::optional<T> decoded(Table table, const std::string& key, Result<T> record) {
+  /// The key of a row, or nullopt and a problem.
+  template <class R>
+  std::optional<core::KeyOf<R>> key_of_row(const Entry& entry) {
+    auto key = decode_key<R>(entry.key);
+    if (!key) {
+      problem(describe_key(table_of<R>, entry.key) + " is not a key of that table.");
+    }
+    return key;
+  }
+  /// The record of a row, or nullopt and a problem.
+  template <class R>
+  std::optional<R> record_of_row(const core::KeyOf<R>& key, const Entry& entry) {
+    auto record = Codec<R>::decode(key, entry.value);
     if (!record) {
-      problem(describe_key(table, key) + " does not decode: " + record.error().message + ".");
+      problem(describe_key(table_of<R>, entry.key) + " does not decode: " + record.error().message +
+              ".");
       return std::nullopt;
     }
     return std::move(*record);
   }
-  template <class T>
-  std::optional<T> parsed(Table table, const std::string& key, std::optional<T> parts) {
-    if (!parts) {
-      problem(describe_key(table, key) + " is not a key of that table.");
-    }
-    return parts;
-  }
-  template <class T, class Decode>
-  std::optional<T> find(Table table, const std::string& key, Decode decode) {
-    auto value = reader_.get(table, key);
+  template <class R>
+  std::optional<R> find(const core::KeyOf<R>& key) {
+    auto value = reader_.get(table_of<R>, encode_key<R>(key));
     if (!value) {
-      failed_read(table, value.error());
+      failed_read(table_of<R>, value.error());
       return std::nullopt;
     }
     if (!*value) {
       return std::nullopt;
     }
-    auto record = decode(**value);
-    return record ? std::optional<T>(std::move(*record)) : std::nullopt;  // its own scan reports it
+    auto record = Codec<R>::decode(key, **value);
+    return record ? std::optional<R>(std::move(*record)) : std::nullopt;  // its own scan reports it
   }
-  std::optional<core::Message> find_message(core::Seq seq) {
-    return find<core::Message>(Table::message, seq_key(seq), [seq](std::string_view value) {
-      return decode_message(seq, value);
-    });
-  }
-  std::optional<core::MessageState> find_state(core::Seq seq) {
-    return find<core::MessageState>(Table::state, seq_key(seq), decode_state);
-  }
-  bool exists(Table table, const std::string& key) {
-    auto value = reader_.get(table, key);
+  template <class R>
+  bool exists(const core::KeyOf<R>& key) {
+    auto value = reader_.get(table_of<R>, encode_key<R>(key));
     if (!value) {
-      failed_read(table, value.error());
+      failed_read(table_of<R>, value.error());
     }
     return value && *value;
   }

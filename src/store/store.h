@@ -22,28 +22,17 @@
 
 namespace hk::store {
 
-/// Numbers are on disk: never change or reuse one.
+/// The tables of core/tables.def. Numbers are on disk.
 enum class Table : std::uint8_t {
-  meta = 0,
-  message = 1,
-  state = 2,
-  attempt = 3,
-  lane = 4,
-  dedup = 5,
-  dead_letter = 6,
-  event = 7,
-  expiry = 8,
-  queue = 9,
-  flow_key = 10,
-  tenant = 11,
-  counters = 12,
-  url_group = 13,
-  schedule = 14,
-  schedule_state = 15,
-  schedule_due = 16,
-  document = 17,
+#define HK_TABLE(number_, table_, ...) table_ = number_,
+#include "core/tables.def"
+#undef HK_TABLE
 };
-inline constexpr std::size_t table_count = 18;
+inline constexpr std::size_t table_count = 0
+#define HK_TABLE(...) +1
+#include "core/tables.def"
+#undef HK_TABLE
+    ;
 
 struct Write {
   enum class Kind : std::uint8_t { put, erase, erase_range };

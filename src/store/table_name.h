@@ -5,31 +5,27 @@
 #include <string_view>
 #include <utility>
 
+#include "core/table.h"
 #include "store/store.h"
 
 namespace hk::store {
 
-/// Also the name of the table's column family: never change one.
+/// The table of a kind of record.
+template <class R>
+inline constexpr Table table_of{};
+#define HK_TABLE(number_, table_, Record_, ...) \
+  template <>                                   \
+  inline constexpr Table table_of<core::Record_> = Table::table_;
+#include "core/tables.def"
+#undef HK_TABLE
+
+/// Also the name of the table's column family.
 constexpr std::string_view table_name(Table table) {
   switch (table) {
-    case Table::meta: return "meta";
-    case Table::message: return "message";
-    case Table::state: return "state";
-    case Table::attempt: return "attempt";
-    case Table::lane: return "lane";
-    case Table::dedup: return "dedup";
-    case Table::dead_letter: return "dead_letter";
-    case Table::event: return "event";
-    case Table::expiry: return "expiry";
-    case Table::queue: return "queue";
-    case Table::flow_key: return "flow_key";
-    case Table::tenant: return "tenant";
-    case Table::counters: return "counters";
-    case Table::url_group: return "url_group";
-    case Table::schedule: return "schedule";
-    case Table::schedule_state: return "schedule_state";
-    case Table::schedule_due: return "schedule_due";
-    case Table::document: return "document";
+#define HK_TABLE(number_, table_, ...) \
+  case Table::table_: return #table_;
+#include "core/tables.def"
+#undef HK_TABLE
   }
   std::unreachable();
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <type_traits>
 
 #include "core/message/mark.h"
 #include "store/row_reader.h"
@@ -28,26 +29,19 @@ struct Lag {
 };
 
 std::string name_of(core::Seq seq) { return "message " + std::to_string(seq.value()); }
+template <class R>
+std::string name_of(const core::KeyOf<R>& key) {
+  return describe_key(table_of<R>, encode_key<R>(key));
+}
 
 class Verifier : RowReader {
  public:
   explicit Verifier(Reader& reader) : RowReader(reader) {}
 
   Result<VerifyReport> run() {
-    settings();
-    documents();
-    lanes();
-    dead_letters();
-    messages();
+    core::for_each_record([this]<class R>() { table<R>(); });
     lags();
-    states();
-    attempts();
-    dedups();
-    expiries();
-    events();
-    counters();
     callbacks();
-    schedules();
     if (error_) {
       return std::unexpected(*error_);
     }
@@ -55,84 +49,79 @@ class Verifier : RowReader {
   }
 
  private:
-  void settings() {
-    scan(Table::meta, [this](const Entry& entry) {
+  /// Every row can be read, and keeps the rules of its kind.
+  template <class R>
+  void table() {
+    scan(table_of<R>, [this](const Entry& entry) {
+      if (is_no_record<R>(entry)) {
+        return;
+      }
+      if (const auto key = key_of_row<R>(entry)) {
+        rule(*key, record_of_row<R>(*key, entry));
+      }
+    });
+    end(std::type_identity<R>{});
+  }
+
+  /// The pepper stands in the table of the meta record.
+  template <class R>
+  bool is_no_record(const Entry& entry) {
+    if constexpr (std::is_same_v<R, core::Meta>) {
       if (entry.key == pepper_key) {
-        decoded(Table::meta, entry.key, decode_pepper(entry.value));
-        return;
-      }
-      check(entry.key == meta_key,
-            [&] { return describe_key(Table::meta, entry.key) + " is unknown."; });
-      if (auto meta = decoded(Table::meta, entry.key, decode_meta(entry.value))) {
-        meta_ = *meta;
-      }
-    });
-    last_seq_ = meta_.indexed_up_to;
-    scan(Table::tenant, [this](const Entry& entry) {
-      if (const auto id = parsed(Table::tenant, entry.key, parse_tenant_key(entry.key))) {
-        decoded(Table::tenant, entry.key, decode_tenant(*id, entry.value));
-      }
-    });
-    scan(Table::queue, [this](const Entry& entry) {
-      if (auto key = parsed(Table::queue, entry.key, parse_named_key(entry.key))) {
-        auto queue =
-            decoded(Table::queue, entry.key, decode_queue(key->first, key->second, entry.value));
-        if (queue) {
-          lags_.emplace(*key, Lag{.stored = queue->lag});
+        if (const auto pepper = decode_pepper(entry.value); !pepper) {
+          problem(describe_key(table_of<R>, entry.key) +
+                  " does not decode: " + pepper.error().message + ".");
         }
+        return true;
       }
-    });
-    scan(Table::flow_key, [this](const Entry& entry) {
-      if (auto key = parsed(Table::flow_key, entry.key, parse_named_key(entry.key))) {
-        decoded(Table::flow_key, entry.key, decode_flow_key(key->first, key->second, entry.value));
-      }
-    });
-    scan(Table::url_group, [this](const Entry& entry) {
-      if (auto key = parsed(Table::url_group, entry.key, parse_named_key(entry.key))) {
-        decoded(Table::url_group, entry.key,
-                decode_url_group(key->first, key->second, entry.value));
-      }
-    });
+    }
+    return false;
   }
 
-  void documents() {
-    scan(Table::document, [this](const Entry& entry) {
-      if (auto key = parsed(Table::document, entry.key, parse_named_key(entry.key))) {
-        decoded(Table::document, entry.key, decode_document(key->first, key->second, entry.value));
-      }
-    });
+  // ---- what must hold of a row beside being readable; without a record it is not ----
+
+  template <class R>
+  void rule(const core::KeyOf<R>& /*key*/, const std::optional<R>& /*record*/) {}
+  /// When all rows of a table were read.
+  template <class R>
+  static void end(std::type_identity<R> /*kind*/) {}
+
+  void rule(const std::tuple<>& /*key*/, const std::optional<core::Meta>& meta) {
+    meta_ = meta.value_or(core::Meta{});
+    last_seq_ = meta_.indexed_up_to;
   }
 
-  void lanes() {
-    scan(Table::lane, [this](const Entry& entry) {
-      const auto key = parsed(Table::lane, entry.key, parse_lane_entry_key(entry.key));
-      if (!key) {
-        return;
-      }
-      const auto& [lane, place] = *key;
-      const auto record = decoded(Table::lane, entry.key, decode_lane_entry(place, entry.value));
-      indexed_.push_back(place.seq.value());
-      const auto where = [&] { return "The index entry " + describe_key(Table::lane, entry.key); };
-      const auto message = find_message(place.seq);
-      if (!message) {
-        problem(where() + " belongs to " + name_of(place.seq) + ", which is not there.");
-        return;
-      }
-      check(core::lane_of(*message) == lane,
-            [&] { return where() + " is not in the lane of " + name_of(place.seq) + "."; });
-      const auto state = find_state(place.seq);
-      const bool final = state && core::is_final(state->status);
-      const bool held = final && lane.ordered() && state->callbacks_open > 0;
-      check(!final || held,
-            [&] { return where() + " belongs to " + name_of(place.seq) + ", which is final."; });
-      check(!record || (record->finished == held && (!held || record->started)), [&] {
-        return where() + " does not say of " + name_of(place.seq) +
-               " whether it holds its slot for its callbacks.";
-      });
-      const Moment due = lane.ordered() ? Moment{} : state ? state->due : message->not_before;
-      check(place.due == due,
-            [&] { return where() + " is not at the due time of " + name_of(place.seq) + "."; });
+  void rule(const core::KeyOf<core::Queue>& key, const std::optional<core::Queue>& queue) {
+    if (queue) {
+      lags_.emplace(key, Lag{.stored = queue->lag});
+    }
+  }
+
+  void rule(const core::KeyOf<core::LaneRow>& key, const std::optional<core::LaneRow>& row) {
+    const auto& [lane, place] = key;
+    indexed_.push_back(place.seq.value());
+    const auto where = [&] { return "The index entry " + name_of<core::LaneRow>(key); };
+    const auto message = find<core::Message>(place.seq);
+    if (!message) {
+      problem(where() + " belongs to " + name_of(place.seq) + ", which is not there.");
+      return;
+    }
+    check(core::lane_of(*message) == lane,
+          [&] { return where() + " is not in the lane of " + name_of(place.seq) + "."; });
+    const auto state = find<core::MessageState>(place.seq);
+    const bool final = state && core::is_final(state->status);
+    const bool held = final && lane.ordered() && state->callbacks_open > 0;
+    check(!final || held,
+          [&] { return where() + " belongs to " + name_of(place.seq) + ", which is final."; });
+    check(!row || (row->entry.finished == held && (!held || row->entry.started)), [&] {
+      return where() + " does not say of " + name_of(place.seq) +
+             " whether it holds its slot for its callbacks.";
     });
+    const Moment due = lane.ordered() ? Moment{} : state ? state->due : message->not_before;
+    check(place.due == due,
+          [&] { return where() + " is not at the due time of " + name_of(place.seq) + "."; });
+  }
+  void end(std::type_identity<core::LaneRow> /*kind*/) {
     std::ranges::sort(indexed_);
     for (auto twice = std::ranges::adjacent_find(indexed_); twice != indexed_.end();
          twice = std::adjacent_find(twice + 1, indexed_.end())) {
@@ -140,37 +129,26 @@ class Verifier : RowReader {
     }
   }
 
-  void dead_letters() {
-    scan(Table::dead_letter, [this](const Entry& entry) {
-      const auto key = parsed(Table::dead_letter, entry.key, parse_dead_letter_key(entry.key));
-      if (!key) {
-        return;
-      }
-      dead_letters_.push_back(key->seq.value());
-      const auto message = find_message(key->seq);
-      const auto state = find_state(key->seq);
-      check(message && message->tenant == key->tenant && state && state->in_dlq &&
-                state->status == core::Status::failed && state->finished_at == key->failed_at,
-            [&] {
-              return "The dead letter " + describe_key(Table::dead_letter, entry.key) + " of " +
-                     name_of(key->seq) + " is not what that message's state says.";
-            });
-    });
-    std::ranges::sort(dead_letters_);
+  void rule(const core::KeyOf<core::DeadLetterKey>& key,
+            const std::optional<core::DeadLetterKey>& /*letter*/) {
+    const auto& [tenant, failed_at, seq] = key;
+    dead_letters_.push_back(seq.value());
+    const auto message = find<core::Message>(seq);
+    const auto state = find<core::MessageState>(seq);
+    check(message && message->tenant == tenant && state && state->in_dlq &&
+              state->status == core::Status::failed && state->finished_at == failed_at,
+          [&] {
+            return "The dead letter " + name_of<core::DeadLetterKey>(key) + " of " + name_of(seq) +
+                   " is not what that message's state says.";
+          });
   }
+  void end(std::type_identity<core::DeadLetterKey> /*kind*/) { std::ranges::sort(dead_letters_); }
 
-  void messages() {
-    scan(Table::message, [this](const Entry& entry) {
-      const auto seq = parsed(Table::message, entry.key, parse_seq_key(entry.key));
-      if (!seq) {
-        return;
-      }
-      last_seq_ = std::max(last_seq_, *seq);
-      const auto message = decoded(Table::message, entry.key, decode_message(*seq, entry.value));
-      if (message) {
-        count(*message, find_state(*seq));
-      }
-    });
+  void rule(core::Seq seq, const std::optional<core::Message>& message) {
+    last_seq_ = std::max(last_seq_, seq);
+    if (message) {
+      count(*message, find<core::MessageState>(seq));
+    }
   }
 
   void count(const core::Message& message, const std::optional<core::MessageState>& state) {
@@ -224,117 +202,92 @@ class Verifier : RowReader {
     });
   }
 
-  void states() {
-    scan(Table::state, [this](const Entry& entry) {
-      if (const auto seq = parsed(Table::state, entry.key, parse_seq_key(entry.key))) {
-        decoded(Table::state, entry.key, decode_state(entry.value));
-        check(exists(Table::message, seq_key(*seq)),
-              [&] { return "There is a state of " + name_of(*seq) + ", which is not there."; });
-      }
-    });
+  void rule(core::Seq seq, const std::optional<core::MessageState>& /*state*/) {
+    check(exists<core::Message>(seq),
+          [&] { return "There is a state of " + name_of(seq) + ", which is not there."; });
   }
 
-  void attempts() {
-    scan(Table::attempt, [this](const Entry& entry) {
-      const auto key = parsed(Table::attempt, entry.key, parse_attempt_key(entry.key));
-      if (!key) {
-        return;
-      }
-      const auto& [seq, number] = *key;
-      const auto attempt = decoded(Table::attempt, entry.key, decode_attempt(entry.value));
-      check(!attempt || attempt->fence.attempt == number, [&] {
-        return "Attempt " + std::to_string(number) + " of " + name_of(seq) + " has another number.";
-      });
-      const auto state = find_state(seq);
-      check(state && number < state->attempts, [&] {
-        return "Attempt " + std::to_string(number) + " is not an earlier attempt of " +
-               name_of(seq) + ".";
-      });
-    });
+  void rule(const core::KeyOf<core::Attempt>& key, const std::optional<core::Attempt>& attempt) {
+    const auto& [seq, number] = key;
+    const auto name = [&] { return "Attempt " + std::to_string(number); };
+    check(!attempt || attempt->fence.attempt == number,
+          [&] { return name() + " of " + name_of(seq) + " has another number."; });
+    const auto state = find<core::MessageState>(seq);
+    check(state && number < state->attempts,
+          [&] { return name() + " is not an earlier attempt of " + name_of(seq) + "."; });
   }
 
-  void dedups() {
-    scan(Table::dedup, [this](const Entry& entry) {
-      const auto key = parsed(Table::dedup, entry.key, parse_named_key(entry.key));
-      if (!key) {
-        return;
-      }
-      const auto dedup = decoded(Table::dedup, entry.key, decode_dedup(entry.value));
-      if (!dedup) {
-        return;
-      }
-      if (core::may_be_mark(key->second)) {
-        return;
-      }
-      check(dedup->first.seq <= last_seq_ && dedup->first.seq != core::Seq{}, [&] {
-        return describe_key(Table::dedup, entry.key) + " names a message that was never accepted.";
-      });
-      const auto message = find_message(dedup->first.seq);  // it may have been purged before
-      check(!message || (message->id == dedup->first && message->tenant == key->first &&
-                         message->dedup_id == key->second),
-            [&] {
-              return describe_key(Table::dedup, entry.key) + " names " + name_of(dedup->first.seq) +
-                     ", which has another id.";
-            });
-    });
+  void rule(const core::KeyOf<core::Dedup>& key, const std::optional<core::Dedup>& dedup) {
+    const auto& [tenant, id] = key;
+    if (!dedup || core::may_be_mark(id)) {
+      return;
+    }
+    check(dedup->first.seq <= last_seq_ && dedup->first.seq != core::Seq{},
+          [&] { return name_of<core::Dedup>(key) + " names a message that was never accepted."; });
+    const auto message = find<core::Message>(dedup->first.seq);  // it may have been purged before
+    check(!message ||
+              (message->id == dedup->first && message->tenant == tenant && message->dedup_id == id),
+          [&] {
+            return name_of<core::Dedup>(key) + " names " + name_of(dedup->first.seq) +
+                   ", which has another id.";
+          });
   }
 
-  void expiries() {
-    scan(Table::expiry, [this](const Entry& entry) {
-      if (const auto key = parsed(Table::expiry, entry.key, parse_expiry_key(entry.key))) {
-        decoded(Table::expiry, entry.key, decode_expiry(key->first, key->second, entry.value));
-      }
-    });
-  }
-
-  void events() {
-    std::optional<EventKey> previous;
-    scan(Table::event, [this, &previous](const Entry& entry) {
-      const auto key = parsed(Table::event, entry.key, parse_event_key(entry.key));
-      if (!key) {
-        return;
-      }
-      const auto where = [&] { return describe_key(Table::event, entry.key); };
-      check(!previous || previous->tenant != key->tenant || previous->batch < key->batch,
-            [&] { return where() + " was written before the batch of events that it follows."; });
-      previous = key;
-      const auto batch = decoded(Table::event, entry.key,
-                                 decode_events(key->tenant, key->time, key->batch, entry.value));
-      if (!batch) {
-        return;
-      }
-      check(!batch->events.empty(), [&] { return where() + " holds no events."; });
-      for (const core::EventRef& event : batch->events) {
-        check(event.seq <= last_seq_ && event.seq != core::Seq{}, [&] {
-          return where() + " refers to " + name_of(event.seq) + ", which was never accepted.";
-        });
-      }
-    });
-  }
-
-  void lags() {
-    for (const auto& [key, lag] : lags_) {
-      check(lag.stored == lag.counted, [&] {
-        return "Tenant " + std::to_string(key.first.value()) + ": the lag of queue " + key.second +
-               " is " + std::to_string(lag.stored) + ", but " + std::to_string(lag.counted) +
-               " were counted.";
+  void rule(const core::KeyOf<core::Events>& key, const std::optional<core::Events>& events) {
+    const core::TenantId tenant = std::get<0>(key);
+    const std::uint64_t batch = std::get<2>(key);
+    const auto where = [&] { return name_of<core::Events>(key); };
+    check(!events_before_ || std::get<0>(*events_before_) != tenant ||
+              std::get<2>(*events_before_) < batch,
+          [&] { return where() + " was written before the batch of events that it follows."; });
+    events_before_ = key;
+    if (!events) {
+      return;
+    }
+    check(!events->events.empty(), [&] { return where() + " holds no events."; });
+    for (const core::EventRef& event : events->events) {
+      check(event.seq <= last_seq_ && event.seq != core::Seq{}, [&] {
+        return where() + " refers to " + name_of(event.seq) + ", which was never accepted.";
       });
     }
   }
 
-  void counters() {
-    std::map<core::TenantId, core::Counters> stored;
-    scan(Table::counters, [this, &stored](const Entry& entry) {
-      const auto tenant = parsed(Table::counters, entry.key, parse_tenant_key(entry.key));
-      const auto counters = decoded(Table::counters, entry.key, decode_counters(entry.value));
-      if (tenant && counters) {
-        stored[*tenant] = *counters;
-        recounts_.try_emplace(*tenant);
-      }
-    });
+  void rule(core::TenantId tenant, const std::optional<core::Counters>& counters) {
+    if (counters) {
+      counters_[tenant] = *counters;
+      recounts_.try_emplace(tenant);
+    }
+  }
+  void end(std::type_identity<core::Counters> /*kind*/) {
     for (const auto& [tenant, recount] : recounts_) {
-      compare(tenant, stored[tenant], recount);
+      compare(tenant, counters_[tenant], recount);
     }
+  }
+
+  void rule(const core::KeyOf<core::Schedule>& key,
+            const std::optional<core::Schedule>& /*schedule*/) {
+    check(exists<core::ScheduleState>(key),
+          [&] { return name_of<core::Schedule>(key) + " has no state: it would never run."; });
+  }
+  void rule(const core::KeyOf<core::ScheduleState>& key,
+            const std::optional<core::ScheduleState>& state) {
+    if (!state) {
+      return;
+    }
+    const auto& [tenant, id] = key;
+    const auto where = [&] { return name_of<core::ScheduleState>(key); };
+    check(exists<core::Schedule>(key),
+          [&] { return where() + " is of a schedule that is not there."; });
+    check(state->next_at == never || exists<core::ScheduleDue>({state->next_at, tenant, id}),
+          [&] { return where() + " is not in the order of runs: it would never run."; });
+  }
+  void rule(const core::KeyOf<core::ScheduleDue>& key,
+            const std::optional<core::ScheduleDue>& /*due*/) {
+    const auto& [at, tenant, id] = key;
+    const auto state = find<core::ScheduleState>({tenant, id});
+    check(state && state->next_at == at, [&] {
+      return name_of<core::ScheduleDue>(key) + " is not the next run of that schedule.";
+    });
   }
 
   void compare(core::TenantId tenant, const core::Counters& counters, const Recount& recount) {
@@ -378,8 +331,8 @@ class Verifier : RowReader {
       if (awaited_.contains(source)) {
         continue;
       }
-      const auto message = find_message(source);  // it may have been purged before
-      const auto state = find_state(source);
+      const auto message = find<core::Message>(source);  // it may have been purged before
+      const auto state = find<core::MessageState>(source);
       check(
           !message || message->queue.empty() || (state && state->status == core::Status::canceled),
           [&] {
@@ -389,52 +342,27 @@ class Verifier : RowReader {
     }
   }
 
-  void schedules() {
-    scan(Table::schedule, [this](const Entry& entry) {
-      if (auto key = parsed(Table::schedule, entry.key, parse_named_key(entry.key))) {
-        decoded(Table::schedule, entry.key, decode_schedule(key->first, key->second, entry.value));
-        check(exists(Table::schedule_state, entry.key), [&] {
-          return describe_key(Table::schedule, entry.key) + " has no state: it would never run.";
-        });
-      }
-    });
-    scan(Table::schedule_state, [this](const Entry& entry) {
-      const auto key = parsed(Table::schedule_state, entry.key, parse_named_key(entry.key));
-      const auto state =
-          decoded(Table::schedule_state, entry.key, decode_schedule_state(entry.value));
-      if (!key || !state) {
-        return;
-      }
-      const auto where = [&] { return describe_key(Table::schedule_state, entry.key); };
-      check(exists(Table::schedule, entry.key),
-            [&] { return where() + " is of a schedule that is not there."; });
-      check(state->next_at == never ||
-                exists(Table::schedule_due,
-                       schedule_due_key({state->next_at, key->first, key->second})),
-            [&] { return where() + " is not in the order of runs: it would never run."; });
-    });
-    scan(Table::schedule_due, [this](const Entry& entry) {
-      const auto due = parsed(Table::schedule_due, entry.key, parse_schedule_due_key(entry.key));
-      if (!due) {
-        return;
-      }
-      const auto state = find<core::ScheduleState>(
-          Table::schedule_state, named_key(due->tenant, due->id), decode_schedule_state);
-      check(state && state->next_at == due->at, [&] {
-        return describe_key(Table::schedule_due, entry.key) +
-               " is not the next run of that schedule.";
+  void lags() {
+    for (const auto& [key, lag] : lags_) {
+      check(lag.stored == lag.counted, [&] {
+        const auto& [tenant, name] = key;
+        return "Tenant " + std::to_string(tenant.value()) + ": the lag of queue " + name + " is " +
+               std::to_string(lag.stored) + ", but " + std::to_string(lag.counted) +
+               " were counted.";
       });
-    });
+    }
   }
 
   core::Meta meta_;
   core::Seq last_seq_{};
-  std::vector<std::uint64_t> indexed_;       ///< sorted when lanes() is done
-  std::vector<std::uint64_t> dead_letters_;  ///< sorted when dead_letters() is done
+  std::vector<std::uint64_t> indexed_;       ///< sorted when all are read
+  std::vector<std::uint64_t> dead_letters_;  ///< sorted when all are read
   std::map<core::TenantId, Recount> recounts_;
   std::map<core::Seq, std::uint64_t> awaited_;         ///< by sources in queues
   std::map<core::Seq, std::uint64_t> open_callbacks_;  ///< not final, by their source
-  std::map<std::pair<core::TenantId, std::string>, Lag> lags_;
+  std::map<core::KeyOf<core::Queue>, Lag> lags_;
+  std::map<core::TenantId, core::Counters> counters_;
+  std::optional<core::KeyOf<core::Events>> events_before_;
 };
 
 }  // namespace

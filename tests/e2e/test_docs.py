@@ -425,9 +425,9 @@ class Pages(unittest.TestCase):
                     self.assertEqual((got.returncode, got.stdout), (0, ""))
 
     def test_every_table_is_described(self):
-        names = re.findall(r'case Table::\w+: return "(\w+)"', read("src/store/table_name.h"))
-        described = re.findall(r"^\| `(\w+)` \|", section(read("docs/reference/data-format.md"), "Tables"), re.M)
-        self.assertEqual(described, names)
+        rows = re.findall(r"^HK_TABLE\( *(\d+), +(\w+),", read("src/core/tables.def"), re.M)
+        described = re.findall(r"^\| `(\w+)` \| (\d+) \|", section(read("docs/reference/data-format.md"), "Tables"), re.M)
+        self.assertEqual(described, [(name, number) for number, name in sorted(rows, key=lambda row: int(row[0]))])
 
     def test_every_mutex_is_described(self):
         page = read("docs/explanation/threading.md")

@@ -31,8 +31,9 @@ def digests(folder):
 
 def schema():
     """Tables and record fields of this build, a line each."""
-    with open(os.path.join(ROOT, "src/store/table_name.h")) as f:
-        lines = [f"table {name}" for name in re.findall(r'case Table::\w+: return "(\w+)"', f.read())]
+    with open(os.path.join(ROOT, "src/core/tables.def")) as f:
+        rows = re.findall(r"^HK_TABLE\( *(\d+), +(\w+),", f.read(), re.M)
+    lines = [f"table {name}" for number, name in sorted(rows, key=lambda row: int(row[0]))]
     where = []
     with open(os.path.join(ROOT, "src/store/records.proto")) as f:
         for line in f:

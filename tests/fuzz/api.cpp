@@ -17,7 +17,6 @@
 #include "observe/metrics.h"
 #include "security/credentials.h"
 #include "store/codec.h"
-#include "store/record.h"
 #include "unit/api/fakes.h"
 
 using namespace hk;
@@ -39,7 +38,8 @@ void check_message(const core::Message& accepted) {
   check_retry(accepted.retry);
   core::Message message = accepted;
   message.id = some_id;
-  HK_ASSERT(store::decode_message(some_id.seq, store::encode_message(message)) == message);
+  HK_ASSERT(store::Codec<core::Message>::decode(
+                some_id.seq, store::Codec<core::Message>::encode(message)) == message);
   if (message.url.empty()) {
     HK_ASSERT(message.pull || !message.topic.empty());
     return;
@@ -58,8 +58,9 @@ void check_message(const core::Message& accepted) {
 
 void check_schedule(const core::Schedule& schedule) {
   HK_ASSERT(core::parse_cron(schedule.cron).has_value());
-  HK_ASSERT(store::decode_schedule(schedule.tenant, schedule.id,
-                                   store::encode_schedule(schedule)) == schedule);
+  HK_ASSERT(store::Codec<core::Schedule>::decode({schedule.tenant, schedule.id},
+                                                 store::Codec<core::Schedule>::encode(schedule)) ==
+            schedule);
   check_message(schedule.prototype);
 }
 
@@ -107,15 +108,13 @@ class World {
     }
     HK_ASSERT(tenants_.put(tenant).has_value());
     submitter_.answer = answer;
-    submitter_.reader->queue_list.push_back({tenant.id, "orders", 4});
-    core::Queue& pulled = submitter_.reader->queue_list.emplace_back();
-    pulled.tenant = tenant.id;
-    pulled.name = "pulled.fifo";
-    pulled.pull.emplace().fifo = true;
-    submitter_.reader->groups.push_back({.tenant = tenant.id,
-                                         .name = "group",
-                                         .endpoints = {{"", "https://a", "https://a:443"}},
-                                         .options = {{"Upstash-Retries", "3"}}});
+    submitter_.reader->put<core::Queue>({tenant.id, "orders", 4});
+    submitter_.reader->put<core::Queue>(
+        {.tenant = tenant.id, .name = "pulled.fifo", .pull = core::PullSettings{.fifo = true}});
+    submitter_.reader->put<core::UrlGroup>({.tenant = tenant.id,
+                                            .name = "group",
+                                            .endpoints = {{"", "https://a", "https://a:443"}},
+                                            .options = {{"Upstash-Retries", "3"}}});
   }
 
   http::Response call(http::Request request) {

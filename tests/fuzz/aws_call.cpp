@@ -34,7 +34,7 @@ void check_stored(core::Reader& stored, std::string_view answer) {
   const auto id = fuzz::value_in(answer, "MessageId");
   const auto md5 = fuzz::value_in(answer, "MD5OfMessageBody");
   const auto parsed = id && md5 ? core::parse_message_id(*id) : std::nullopt;
-  const auto message = parsed ? stored.message(parsed->seq) : nullptr;
+  const auto message = parsed ? stored.get<core::Message>(parsed->seq) : nullptr;
   // A repeated one of a FIFO queue is told the id of the first, which may have another body.
   if (message != nullptr && message->id == *parsed && !message->pull->fifo) {
     HK_ASSERT(api::aws::md5_of_body(message->body) == *md5);

@@ -21,131 +21,117 @@ T read(Result<T> result) {
   return std::move(*result);
 }
 
-template <class T>
-T key_of(std::optional<T> parsed, const Write& write) {
+template <class R>
+core::KeyOf<R> key_in(const Write& write) {
+  auto parsed = store::decode_key<R>(write.key);
   if (!parsed) {
     throw Violation("readable", "key " + store::describe_key(write.table, write.key));
   }
   return std::move(*parsed);
 }
+template <class R>
+R record_in(const Write& write) {
+  return read(store::Codec<R>::decode(key_in<R>(write), write.value));
+}
+/// For tables whose keys are tenant and name.
+template <class R>
+Named name_in(const Write& write) {
+  auto [tenant, name] = key_in<R>(write);
+  return {tenant, std::move(name)};
+}
+
+bool is_move_task(const core::KeyOf<core::Document>& key) {
+  return std::get<core::Folder>(key).name == core::move_task_kind;
+}
 
 void decode_put(const Write& write, Decoded& out) {
   switch (write.table) {
-    case Table::meta: out.meta = read(store::decode_meta(write.value)); return;
+    case Table::meta: out.meta = record_in<core::Meta>(write); return;
     case Table::message:
-      out.messages.push_back(std::make_shared<const core::Message>(read(
-          store::decode_message(key_of(store::parse_seq_key(write.key), write), write.value))));
+      out.messages.push_back(
+          std::make_shared<const core::Message>(record_in<core::Message>(write)));
       return;
     case Table::state:
-      out.states[key_of(store::parse_seq_key(write.key), write)] =
-          read(store::decode_state(write.value));
+      out.states[key_in<core::MessageState>(write)] = record_in<core::MessageState>(write);
       return;
     case Table::attempt:
-      out.attempts.emplace_back(key_of(store::parse_attempt_key(write.key), write).first,
-                                read(store::decode_attempt(write.value)));
+      out.attempts.emplace_back(std::get<core::Seq>(key_in<core::Attempt>(write)),
+                                record_in<core::Attempt>(write));
       return;
     case Table::lane: {
-      const auto key = key_of(store::parse_lane_entry_key(write.key), write);
-      out.lane_entries[key.second.seq] = read(store::decode_lane_entry(key.second, write.value));
+      core::LaneEntry entry = record_in<core::LaneRow>(write).entry;
+      out.lane_entries[entry.place.seq] = std::move(entry);
       return;
     }
     case Table::dedup:
-      out.dedups[key_of(store::parse_named_key(write.key), write)] =
-          read(store::decode_dedup(write.value));
+      out.dedups[name_in<core::Dedup>(write)] = record_in<core::Dedup>(write);
       return;
-    case Table::dead_letter:
-      out.dead_letters[key_of(store::parse_dead_letter_key(write.key), write)] = true;
-      return;
-    case Table::event: {
-      const auto key = key_of(store::parse_event_key(write.key), write);
-      out.events.push_back(
-          read(store::decode_events(key.tenant, key.time, key.batch, write.value)));
-      return;
-    }
-    case Table::expiry: return;  // judged by the scan
+    case Table::dead_letter: out.dead_letters[record_in<core::DeadLetterKey>(write)] = true; return;
+    case Table::event: out.events.push_back(record_in<core::Events>(write)); return;
     case Table::document: {
-      const auto key = key_of(store::parse_named_key(write.key), write);
-      const auto document = read(store::decode_document(key.first, key.second, write.value));
-      if (document.kind == core::move_task_kind) {
-        out.move_tasks[key] = key_of(core::to_move_task(document), write);
+      const auto document = record_in<core::Document>(write);
+      if (!is_move_task(key_in<core::Document>(write))) {
+        return;
       }
+      const auto task = core::to_move_task(document);
+      if (!task) {
+        throw Violation("readable", "a move task");
+      }
+      out.move_tasks[{document.tenant, document.kind + '/' + document.name}] = *task;
       return;
     }
-    case Table::queue: {
-      const auto key = key_of(store::parse_named_key(write.key), write);
-      out.queues[key] = read(store::decode_queue(key.first, key.second, write.value));
+    case Table::queue:
+      out.queues[name_in<core::Queue>(write)] = record_in<core::Queue>(write);
       return;
-    }
-    case Table::flow_key: {
-      const auto key = key_of(store::parse_named_key(write.key), write);
-      out.flow_keys[key] = read(store::decode_flow_key(key.first, key.second, write.value));
+    case Table::flow_key:
+      out.flow_keys[name_in<core::FlowKey>(write)] = record_in<core::FlowKey>(write);
       return;
-    }
-    case Table::schedule: {
-      const auto key = key_of(store::parse_named_key(write.key), write);
-      out.schedules[key] = read(store::decode_schedule(key.first, key.second, write.value));
+    case Table::schedule:
+      out.schedules[name_in<core::Schedule>(write)] = record_in<core::Schedule>(write);
       return;
-    }
     case Table::schedule_state:
-      out.schedule_states[key_of(store::parse_named_key(write.key), write)] =
-          read(store::decode_schedule_state(write.value));
+      out.schedule_states[name_in<core::ScheduleState>(write)] =
+          record_in<core::ScheduleState>(write);
       return;
-    case Table::schedule_due: return;  // judged by verify
-    case Table::url_group: {
-      const auto key = key_of(store::parse_named_key(write.key), write);
-      out.url_groups[key] = read(store::decode_url_group(key.first, key.second, write.value));
+    case Table::url_group:
+      out.url_groups[name_in<core::UrlGroup>(write)] = record_in<core::UrlGroup>(write);
       return;
-    }
-    case Table::tenant: {
-      const auto id = key_of(store::parse_tenant_key(write.key), write);
-      out.tenants[id] = read(store::decode_tenant(id, write.value));
+    case Table::tenant:
+      out.tenants[key_in<core::Tenant>(write)] = record_in<core::Tenant>(write);
       return;
-    }
     case Table::counters:
-      out.counters[key_of(store::parse_tenant_key(write.key), write)] =
-          read(store::decode_counters(write.value));
+      out.counters[key_in<core::Counters>(write)] = record_in<core::Counters>(write);
       return;
+    default: return;  // judged by the scan or by verify
   }
 }
 
 void decode_erase(const Write& write, Decoded& out) {
   switch (write.table) {
-    case Table::message:
-      out.purged.push_back(key_of(store::parse_seq_key(write.key), write));
-      return;
-    case Table::dedup:
-      out.dedups[key_of(store::parse_named_key(write.key), write)] = std::nullopt;
-      return;
+    case Table::message: out.purged.push_back(key_in<core::Message>(write)); return;
+    case Table::dedup: out.dedups[name_in<core::Dedup>(write)] = std::nullopt; return;
     case Table::dead_letter:
-      out.dead_letters[key_of(store::parse_dead_letter_key(write.key), write)] = false;
+      out.dead_letters[record_in<core::DeadLetterKey>(write)] = false;
       return;
-    case Table::queue:
-      out.queues[key_of(store::parse_named_key(write.key), write)] = std::nullopt;
-      return;
-    case Table::flow_key:
-      out.flow_keys[key_of(store::parse_named_key(write.key), write)] = std::nullopt;
-      return;
-    case Table::url_group:
-      out.url_groups[key_of(store::parse_named_key(write.key), write)] = std::nullopt;
-      return;
-    case Table::schedule:
-      out.schedules[key_of(store::parse_named_key(write.key), write)] = std::nullopt;
-      return;
+    case Table::queue: out.queues[name_in<core::Queue>(write)] = std::nullopt; return;
+    case Table::flow_key: out.flow_keys[name_in<core::FlowKey>(write)] = std::nullopt; return;
+    case Table::url_group: out.url_groups[name_in<core::UrlGroup>(write)] = std::nullopt; return;
+    case Table::schedule: out.schedules[name_in<core::Schedule>(write)] = std::nullopt; return;
     case Table::schedule_state:
-      out.schedule_states[key_of(store::parse_named_key(write.key), write)] = std::nullopt;
+      out.schedule_states[name_in<core::ScheduleState>(write)] = std::nullopt;
       return;
     case Table::document: {
-      const auto key = key_of(store::parse_named_key(write.key), write);
-      if (key.second.starts_with(std::string(core::move_task_kind) + '/')) {
-        out.move_tasks[key] = std::nullopt;
+      const auto gone = key_in<core::Document>(write);
+      const auto& [tenant, kind, name] = gone;
+      if (is_move_task(gone)) {
+        out.move_tasks[{tenant, kind.name + '/' + name}] = std::nullopt;
       }
       return;
     }
     case Table::lane:
-      out.lane_entries[key_of(store::parse_lane_entry_key(write.key), write).second.seq] =
-          std::nullopt;
+      out.lane_entries[std::get<core::LanePlace>(key_in<core::LaneRow>(write)).seq] = std::nullopt;
       return;
-    case Table::state: out.states.erase(key_of(store::parse_seq_key(write.key), write)); return;
+    case Table::state: out.states.erase(key_in<core::MessageState>(write)); return;
     default: return;
   }
 }

@@ -28,7 +28,7 @@ struct Decoded {
   std::vector<std::pair<core::Seq, core::Attempt>> attempts{};
   std::map<Named, std::optional<core::Dedup>> dedups{};
   std::map<core::DeadLetterKey, bool> dead_letters{};  ///< is it there afterwards?
-  std::vector<core::AppendEvents> events{};
+  std::vector<core::Events> events{};
   std::vector<core::Seq> purged{};
   std::map<Named, std::optional<core::Queue>> queues{};  ///< nullopt: gone
   std::map<Named, std::optional<core::FlowKey>> flow_keys{};

@@ -171,7 +171,7 @@ std::vector<Expected> Model::apply(const Step& step) {
   const auto held = tenant_places_;
   std::map<core::TenantId, std::uint32_t> last_places;
   std::uint32_t most_places = 0;
-  for (const core::AppendEvents& events : written_->events) {
+  for (const core::Events& events : written_->events) {
     require(events.time == time_, "events", "events carry another time than their batch");
     for (const core::EventRef& one : events.events) {
       const auto found = messages_.find(one.seq);

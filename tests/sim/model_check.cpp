@@ -141,7 +141,7 @@ void Model::compare_written() {
     require(got == counters_[tenant], "I1 counters",
             "of tenant " + std::to_string(tenant.value()) + " are not what they count");
   }
-  for (const core::AppendEvents& batch : written.events) {
+  for (const core::Events& batch : written.events) {
     for (const core::EventRef& one : batch.events) {
       const auto expected = events_.find({batch.tenant, one.seq, one.kind, one.attempt});
       require(expected != events_.end(), "events", name_of(one.seq) + " has an event too many");
@@ -153,7 +153,7 @@ void Model::compare_written() {
 
 void Model::check_effects(const Decoded& written, std::span<const core::Effect> effects) const {
   std::map<core::Seq, std::uint32_t> active;
-  for (const core::AppendEvents& batch : written.events) {
+  for (const core::Events& batch : written.events) {
     for (const core::EventRef& one : batch.events) {
       if (one.kind == core::EventKind::active && !messages_.at(one.seq).pulled()) {
         active[one.seq] = one.attempt;

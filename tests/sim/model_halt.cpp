@@ -121,7 +121,7 @@ bool Model::resolved_now(const ModelMessage& message, const Op& op) {
     return true;
   }
   return state->second.status == core::Status::canceled &&
-         std::ranges::none_of(written_->events, [&](const core::AppendEvents& events) {
+         std::ranges::none_of(written_->events, [&](const core::Events& events) {
            return std::ranges::any_of(events.events, [&](const core::EventRef& one) {
              return one.seq == message.seq() && one.kind == core::EventKind::cancel_requested;
            });

@@ -124,7 +124,7 @@ void Model::move_and_end() {
   std::size_t moved = 0;
   std::size_t bytes = 0;
   std::size_t bytes_of_last = 0;
-  for (const core::AppendEvents& events : written_->events) {
+  for (const core::Events& events : written_->events) {
     for (std::size_t i = 0; i < events.events.size(); ++i) {
       const core::EventRef& one = events.events[i];
       if (one.kind != core::EventKind::canceled) {

@@ -303,7 +303,7 @@ void Model::finish_canceled(core::Seq seq) {
   require(state.attempts == 0 || state.attempts == message.attempts, "receives",
           name_of(seq) + " ended with another number of receives");
   const core::TenantId tenant = message.content->tenant;
-  for (const core::AppendEvents& events : written_->events) {
+  for (const core::Events& events : written_->events) {
     for (const core::EventRef& one : events.events) {
       if (one.seq == seq && one.kind == core::EventKind::cancel_requested) {
         event(tenant, seq, one.kind);
@@ -341,12 +341,12 @@ bool Model::moved_now(core::Seq seq) const {
 void Model::hand_out() {
   absorb_other_delays();
   std::map<core::Seq, std::uint32_t> to_come;
-  for (const core::AppendEvents& events : written_->events) {
+  for (const core::Events& events : written_->events) {
     for (const core::EventRef& one : events.events) {
       to_come[one.seq] += one.kind == core::EventKind::active ? 1 : 0;
     }
   }
-  for (const core::AppendEvents& events : written_->events) {
+  for (const core::Events& events : written_->events) {
     for (std::size_t i = 0; i < events.events.size(); ++i) {
       const core::EventRef& one = events.events[i];
       const auto found = messages_.find(one.seq);

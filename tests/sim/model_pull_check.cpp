@@ -27,7 +27,7 @@ void Model::compare_lane_entries() const {
 
 void Model::check_hand_outs(std::span<const core::Effect> effects, Millis late_max) {
   std::set<std::pair<core::Seq, std::uint32_t>> received;
-  for (const core::AppendEvents& events : written_->events) {
+  for (const core::Events& events : written_->events) {
     for (const core::EventRef& one : events.events) {
       if (one.kind == core::EventKind::active && messages_.at(one.seq).pulled()) {
         received.insert({one.seq, one.attempt});

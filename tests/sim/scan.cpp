@@ -14,7 +14,7 @@ namespace {
 
 using store::Table;
 
-std::vector<store::Entry> all(store::Reader& reader, Table table) {
+std::vector<store::Entry> entries_of(store::Reader& reader, Table table) {
   auto entries = reader.scan(table, "", "", 1'000'000, false);
   require(entries.has_value(), "readable", "a table cannot be read");
   return std::move(*entries);
@@ -26,27 +26,47 @@ T readable(Result<T> result) {
   return std::move(*result);
 }
 
+template <class R>
+struct Found {
+  core::KeyOf<R> key{};
+  R record{};
+};
+template <class R>
+std::vector<Found<R>> all(store::Reader& reader) {
+  std::vector<Found<R>> rows;
+  for (const store::Entry& entry : entries_of(reader, store::table_of<R>)) {
+    const auto key = store::decode_key<R>(entry.key);
+    require(key.has_value(), "readable",
+            "key " + store::describe_key(store::table_of<R>, entry.key));
+    rows.push_back({*key, readable(store::Codec<R>::decode(*key, entry.value))});
+  }
+  return rows;
+}
+/// A key of tenant and name.
+Named pair_of(const std::tuple<core::TenantId, std::string>& key) {
+  return {std::get<0>(key), std::get<1>(key)};
+}
+
 void scan_messages(store::Reader& reader, const Model& model) {
   auto want = model.messages().begin();
-  for (const store::Entry& entry : all(reader, Table::message)) {
-    const core::Seq seq = *store::parse_seq_key(entry.key);
+  for (const auto& [seq, message] : all<core::Message>(reader)) {
     require(want != model.messages().end() && want->first == seq, "I9 history",
             name_of(seq) + " is stored but should not be, or another is missing before it");
-    require(readable(store::decode_message(seq, entry.value)) == *want->second.content,
-            "I9 history", name_of(seq) + " is not what was accepted");
+    require(message == *want->second.content, "I9 history",
+            name_of(seq) + " is not what was accepted");
     ++want;
   }
   require(want == model.messages().end(), "I2 present", "a message is missing");
 
   std::map<core::Seq, std::uint32_t> rows;
-  for (const store::Entry& entry : all(reader, Table::attempt)) {
-    const auto [seq, number] = *store::parse_attempt_key(entry.key);
+  for (const auto& [key, attempt] : all<core::Attempt>(reader)) {
+    const auto [seq, number] = key;
     require(number == ++rows[seq], "I10 state", "attempts of " + name_of(seq) + " have a gap");
     require(model.messages().contains(seq), "purge", "attempts outlive " + name_of(seq));
   }
   std::map<core::Seq, core::MessageState> states;
-  for (const store::Entry& entry : all(reader, Table::state)) {
-    states[*store::parse_seq_key(entry.key)] = readable(store::decode_state(entry.value));
+  for (auto& [seq, state] : all<core::MessageState>(reader)) {
+    states[seq] = std::move(state);
   }
   for (const auto& [seq, message] : model.messages()) {
     const auto state = states.find(seq);
@@ -70,9 +90,9 @@ void scan_messages(store::Reader& reader, const Model& model) {
 
 void scan_lanes(store::Reader& reader, const Model& model, const core::Meta& meta) {
   std::set<core::Seq> indexed;
-  for (const store::Entry& entry : all(reader, Table::lane)) {
-    const auto [lane, place] = *store::parse_lane_entry_key(entry.key);
-    const core::LaneEntry got = readable(store::decode_lane_entry(place, entry.value));
+  for (const auto& [key, row] : all<core::LaneRow>(reader)) {
+    const auto& [lane, got] = row;
+    const core::LanePlace place = got.place;
     const auto found = model.messages().find(place.seq);
     require(found != model.messages().end() &&
                 (!core::is_final(found->second.status) || found->second.callbacks_open > 0),
@@ -116,10 +136,9 @@ void scan_lanes(store::Reader& reader, const Model& model, const core::Meta& met
 
 void scan_settings(store::Reader& reader, const Model& model) {
   std::size_t queues = 0;
-  for (const store::Entry& entry : all(reader, Table::queue)) {
-    const Named key = *store::parse_named_key(entry.key);
+  for (const auto& [name, got] : all<core::Queue>(reader)) {
+    const Named key = pair_of(name);
     const auto found = model.queues().find(key);
-    const core::Queue got = readable(store::decode_queue(key.first, key.second, entry.value));
     require(found != model.queues().end() && got.parallelism == found->second.parallelism &&
                 got.paused == found->second.paused && got.deleted == found->second.deleted &&
                 got.pull == found->second.pull,
@@ -129,10 +148,9 @@ void scan_settings(store::Reader& reader, const Model& model) {
   }
   require(queues == model.queues().size(), "settings", "a queue is missing");
   std::size_t flows = 0;
-  for (const store::Entry& entry : all(reader, Table::flow_key)) {
-    const Named key = *store::parse_named_key(entry.key);
+  for (const auto& [name, got] : all<core::FlowKey>(reader)) {
+    const Named key = pair_of(name);
     const auto found = model.flows().find(key);
-    const core::FlowKey got = readable(store::decode_flow_key(key.first, key.second, entry.value));
     require(found != model.flows().end() && got.parallelism == found->second.parallelism &&
                 got.rate == found->second.rate && got.period == found->second.period &&
                 got.paused == found->second.paused &&
@@ -146,33 +164,30 @@ void scan_settings(store::Reader& reader, const Model& model) {
   }
   require(flows == model.flows().size(), "settings", "a flow key is missing");
   std::size_t groups = 0;
-  for (const store::Entry& entry : all(reader, Table::url_group)) {
-    const Named key = *store::parse_named_key(entry.key);
+  for (const auto& [name, got] : all<core::UrlGroup>(reader)) {
+    const Named key = pair_of(name);
     const auto found = model.groups().find(key);
-    const core::UrlGroup got =
-        readable(store::decode_url_group(key.first, key.second, entry.value));
     require(found != model.groups().end() && got.endpoints == found->second, "settings",
             "URL group " + key.second + " is not as it was set");
     ++groups;
   }
   require(groups == model.groups().size(), "settings", "a URL group is missing");
-  require(all(reader, Table::tenant).size() == model.tenants().size(), "settings",
+  require(all<core::Tenant>(reader).size() == model.tenants().size(), "settings",
           "a tenant is missing");
 }
 
 void scan_schedules(store::Reader& reader, const Model& model) {
   std::size_t schedules = 0;
-  for (const store::Entry& entry : all(reader, Table::schedule)) {
-    const Named key = *store::parse_named_key(entry.key);
+  for (const auto& [name, schedule] : all<core::Schedule>(reader)) {
+    const Named key = pair_of(name);
     const auto found = model.schedules().find(key);
-    require(found != model.schedules().end() &&
-                readable(store::decode_schedule(key.first, key.second, entry.value)) ==
-                    found->second.content,
-            "schedules", "schedule " + key.second + " is stored differently");
-    const auto state = readable(reader.get(Table::schedule_state, entry.key));
-    require(
-        state.has_value() && readable(store::decode_schedule_state(*state)) == found->second.state,
-        "schedules", "the state of schedule " + key.second + " is stored differently");
+    require(found != model.schedules().end() && schedule == found->second.content, "schedules",
+            "schedule " + key.second + " is stored differently");
+    const auto state =
+        readable(reader.get(Table::schedule_state, store::encode_key<core::ScheduleState>(name)));
+    require(state.has_value() && readable(store::Codec<core::ScheduleState>::decode(
+                                     name, *state)) == found->second.state,
+            "schedules", "the state of schedule " + key.second + " is stored differently");
     ++schedules;
   }
   require(schedules == model.schedules().size(), "schedules", "a schedule is missing");
@@ -180,13 +195,11 @@ void scan_schedules(store::Reader& reader, const Model& model) {
 
 void scan_moves(store::Reader& reader, const Model& model) {
   std::map<Named, std::vector<core::MoveTask>> stored;
-  for (const store::Entry& entry : all(reader, Table::document)) {
-    const Named key = *store::parse_named_key(entry.key);
-    const auto document = readable(store::decode_document(key.first, key.second, entry.value));
+  for (const auto& [key, document] : all<core::Document>(reader)) {
     if (document.kind == core::move_task_kind) {
       const auto task = core::to_move_task(document);
       require(task.has_value(), "readable", "a move task");
-      stored[{key.first, task->source}].push_back(*task);
+      stored[{document.tenant, task->source}].push_back(*task);
     }
   }
   require(std::ranges::equal(stored, model.moves(),
@@ -203,9 +216,7 @@ void scan_counters(store::Reader& reader, const Model& model) {
     count.pending += core::is_final(message.status) ? 0 : 1;
     count.dead_letters += message.in_dlq ? 1 : 0;
   }
-  for (const store::Entry& entry : all(reader, Table::counters)) {
-    const core::TenantId tenant = *store::parse_tenant_key(entry.key);
-    const core::Counters got = readable(store::decode_counters(entry.value));
+  for (const auto& [tenant, got] : all<core::Counters>(reader)) {
     const auto want = model.counters().find(tenant);
     require(got.conserved(), "I1 conservation", "of a tenant");
     require(want != model.counters().end() && got == want->second, "I1 counters",
@@ -219,9 +230,9 @@ void scan_counters(store::Reader& reader, const Model& model) {
 }  // namespace
 
 void scan_store(store::Reader& reader, const Model& model) {
-  const auto stored = readable(reader.get(Table::meta, store::meta_key));
-  require(stored.has_value(), "readable", "no meta record");
-  const core::Meta meta = readable(store::decode_meta(*stored));
+  const auto stored = all<core::Meta>(reader);
+  require(stored.size() == 1, "readable", "no meta record");
+  const core::Meta& meta = stored.front().record;
   require(meta.epoch == model.epoch(), "I7 fences rise", "another epoch is stored");
   scan_messages(reader, model);
   scan_lanes(reader, model, meta);
@@ -231,21 +242,19 @@ void scan_store(store::Reader& reader, const Model& model) {
   scan_counters(reader, model);
 
   std::set<core::DeadLetterKey> letters;
-  for (const store::Entry& entry : all(reader, Table::dead_letter)) {
-    letters.insert(*store::parse_dead_letter_key(entry.key));
+  for (const auto& [key, letter] : all<core::DeadLetterKey>(reader)) {
+    letters.insert(letter);
   }
   require(letters == model.dead_letters(), "dead letters once", "the list is another");
 
   std::set<core::Seq> expiring;
   std::set<core::Seq> looked_at_later;
   std::set<Named> forgotten;
-  for (const store::Entry& entry : all(reader, Table::expiry)) {
-    const auto [at, batch] = *store::parse_expiry_key(entry.key);
-    const core::PutExpiry record = readable(store::decode_expiry(at, batch, entry.value));
+  for (const auto& [key, record] : all<core::Expiry>(reader)) {
     looked_at_later.insert(record.messages.begin(), record.messages.end());
     for (const core::Seq seq : record.messages) {
       const auto found = model.messages().find(seq);
-      if (found != model.messages().end() && at >= found->second.expires_at) {
+      if (found != model.messages().end() && record.at >= found->second.expires_at) {
         expiring.insert(seq);
       }
     }
@@ -259,12 +268,11 @@ void scan_store(store::Reader& reader, const Model& model) {
             "retention", name_of(seq) + " would stay in its queue for ever");
   }
   std::set<Named> dedups;
-  for (const store::Entry& entry : all(reader, Table::dedup)) {
-    const Named key = *store::parse_named_key(entry.key);
+  for (const auto& [name, dedup] : all<core::Dedup>(reader)) {
+    const Named key = pair_of(name);
     const auto found = model.dedups().find(key);
-    require(found != model.dedups().end() &&
-                readable(store::decode_dedup(entry.value)) == found->second,
-            "I6 dedup", "dedup id " + key.second + " is stored differently");
+    require(found != model.dedups().end() && dedup == found->second, "I6 dedup",
+            "dedup id " + key.second + " is stored differently");
     require(forgotten.contains(key), "retention",
             "dedup id " + key.second + " would stay for ever");
     dedups.insert(key);
@@ -276,7 +284,7 @@ void scan_for_leftovers(store::Reader& reader) {
   for (const Table table :
        {Table::message, Table::state, Table::attempt, Table::lane, Table::dedup, Table::dead_letter,
         Table::event, Table::expiry, Table::schedule, Table::schedule_state, Table::schedule_due}) {
-    const auto entries = all(reader, table);
+    const auto entries = entries_of(reader, table);
     require(entries.empty(), "retention",
             std::to_string(entries.size()) + " left in " + std::string(store::table_name(table)) +
                 (entries.empty() ? "" : ", first " + store::describe_key(table, entries[0].key)));

@@ -49,7 +49,7 @@ void list_tenants(const Services& services, Call& call) {
   json.begin_object();
   json.key("tenants");
   json.begin_array();
-  for (const core::Tenant& tenant : services.submitter.durable_view()->tenants()) {
+  for (const core::Tenant& tenant : services.submitter.durable_view()->scan<core::Tenant>()) {
     json.begin_object();
     write_tenant(json, tenant.id, tenant.name);
     json.field("created_at", rfc3339(tenant.created_at));

@@ -75,7 +75,7 @@ Result<void> check_delay(const Services& services, const DeadLetterChanges& chan
   }
   const std::shared_ptr<core::Reader> view = services.submitter.durable_view();
   for (const core::DeadLetterKey& key : keys) {
-    const auto message = view->message(key.seq);
+    const auto message = view->get<core::Message>(key.seq);
     if (message != nullptr && !message->queue.empty()) {
       return fail(ErrorKind::invalid_argument,
                   "dead letter " + dead_letter_id(key) + " is of queue " + message->queue +

@@ -94,6 +94,19 @@ Result<DeadLetterQuery> understand(core::TenantId tenant, const Parameters& para
   return query;
 }
 
+/// `after` is exclusive, in the direction asked for.
+std::vector<core::DeadLetterKey> read_step(core::Reader& reader, const DeadLetterQuery& query,
+                                           const std::optional<core::DeadLetterKey>& after) {
+  const bool latest_first = query.paging.latest_first;
+  auto range = core::Range<core::DeadLetterKey>::of(query.tenant);
+  if (after) {
+    latest_first ? range.before(after->tenant, after->failed_at, after->seq)
+                 : range.after(after->tenant, after->failed_at, after->seq);
+  }
+  return reader.scan(range, scan_step,
+                     latest_first ? core::Order::descending : core::Order::ascending);
+}
+
 }  // namespace
 
 Result<DeadLetterQuery> read_dead_letter_query(const Call& call, bool with_json_body) {
@@ -115,7 +128,7 @@ Result<DeadLetterQuery> read_dead_letter_query(const Call& call, bool with_json_
 }
 
 std::optional<DeadLetter> read_dead_letter(core::Reader& reader, const core::DeadLetterKey& key) {
-  if (!reader.has_dead_letter(key)) {
+  if (!reader.get<core::DeadLetterKey>(key_of(key))) {
     return std::nullopt;
   }
   DeadLetter letter{key, read_story(reader, key.seq, false)};
@@ -147,7 +160,7 @@ Result<std::vector<core::DeadLetterKey>> select_by_ids(core::Reader& reader,
   std::vector<core::DeadLetterKey> found;
   for (const std::string& id : query.ids) {
     const std::optional<core::DeadLetterKey> key = parse_dead_letter_id(query.tenant, id);
-    if (key && reader.has_dead_letter(*key)) {
+    if (key && reader.get<core::DeadLetterKey>(key_of(*key))) {
       if (std::ranges::find(found, *key) == found.end()) {
         found.push_back(*key);
       }
@@ -192,8 +205,7 @@ Result<DeadLetterPage> select_by_filter(core::Reader& reader, const DeadLetterQu
   std::size_t scanned = 0;
   std::size_t bytes = 0;  // of all that is read: what does not fit costs as much as what does
   while (true) {
-    const std::vector<core::DeadLetterKey> keys =
-        reader.dead_letters(query.tenant, after, query.paging.latest_first, scan_step);
+    const std::vector<core::DeadLetterKey> keys = read_step(reader, query, after);
     for (const core::DeadLetterKey& key : keys) {
       if (beyond_dates(query, key.failed_at)) {
         return page;

@@ -103,17 +103,18 @@ struct LogPlace {
   std::size_t index = 0;
 };
 
-using After = std::optional<std::pair<Moment, std::uint64_t>>;
-
-/// The bound behind which reading finds this batch again: one page may end in the middle of it.
-After just_before(const LogPlace& place, bool latest_first) {
-  if (latest_first) {
-    return std::pair{place.time, place.batch + 1};
+/// What is left to read of the log. One page may end in the middle of a batch: the next begins with
+/// that batch again.
+core::Range<core::Events> rest_of_log(const EventQuery& query,
+                                      const std::optional<LogPlace>& resume) {
+  auto range = core::Range<core::Events>()
+                   .from(query.tenant, query.filter.from)
+                   .up_to(query.tenant, query.filter.to);
+  if (resume) {
+    query.paging.latest_first ? range.up_to(query.tenant, resume->time, resume->batch)
+                              : range.from(query.tenant, resume->time, resume->batch);
   }
-  if (place.batch == 0) {
-    return place.time == Moment{} ? std::nullopt : After{{place.time - Millis{1}, UINT64_MAX}};
-  }
-  return std::pair{place.time, place.batch - 1};
+  return range;
 }
 
 }  // namespace
@@ -137,7 +138,7 @@ Result<EventPage> scan_events(core::Reader& reader, EventQuery query, const Opti
 
   PageWriter page(reader, query, options);
   Stories stories(reader);
-  After after = resume ? just_before(*resume, latest_first) : std::nullopt;
+  core::Range<core::Events> rest = rest_of_log(query, resume);
   std::optional<LogPlace> last = resume;
   std::size_t scanned = 0;
   const auto cursor_at_last = [&] {
@@ -145,9 +146,9 @@ Result<EventPage> scan_events(core::Reader& reader, EventQuery query, const Opti
                          {static_cast<std::uint64_t>(to_ms(last->time)), last->batch, last->index});
   };
   while (true) {
-    const std::vector<core::AppendEvents> batches = reader.events(
-        query.tenant, query.filter.from, query.filter.to, after, latest_first, batches_per_read);
-    for (const core::AppendEvents& batch : batches) {
+    const std::vector<core::Events> batches = reader.scan(
+        rest, batches_per_read, latest_first ? core::Order::descending : core::Order::ascending);
+    for (const core::Events& batch : batches) {
       const bool resumed = resume && resume->time == batch.time && resume->batch == batch.batch;
       const std::size_t size = batch.events.size();
       for (std::size_t step = 0; step < size; ++step) {
@@ -170,7 +171,8 @@ Result<EventPage> scan_events(core::Reader& reader, EventQuery query, const Opti
         }
         last = LogPlace{batch.time, batch.batch, index};
       }
-      after = std::pair{batch.time, batch.batch};
+      latest_first ? rest.before(batch.tenant, batch.time, batch.batch)
+                   : rest.after(batch.tenant, batch.time, batch.batch);
     }
     if (batches.size() < batches_per_read) {
       return page.finish(std::nullopt);

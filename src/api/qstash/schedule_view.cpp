@@ -39,9 +39,9 @@ void write_last_run(JsonWriter& json, core::Reader& view, const core::ScheduleSt
   json.key("lastScheduleStates");
   json.begin_object();
   for (const core::MessageId& id : state.last_messages) {
-    if (const std::optional<core::MessageState> known = view.state(id.seq)) {
+    if (const std::optional<core::MessageState> known = view.get<core::MessageState>(id.seq)) {
       json.field(core::to_text(id), state_word(known->status));
-    } else if (view.message(id.seq) != nullptr) {
+    } else if (view.get<core::Message>(id.seq) != nullptr) {
       json.field(core::to_text(id), state_word(core::Status::pending));
     }
   }

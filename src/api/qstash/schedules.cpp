@@ -114,9 +114,10 @@ void list_schedules(const Services& services, Call& call) {
   std::uint64_t left = page->count;
   while (left > 0) {
     const std::size_t limit = std::min<std::uint64_t>(left, schedules_per_read);
-    const auto piece = view->schedules(call.tenant->id, after, limit);
+    const auto piece = view->scan(
+        core::Range<core::Schedule>::of(call.tenant->id).after(call.tenant->id, after), limit);
     for (const core::Schedule& one : piece) {
-      const auto state = view->schedule_state(call.tenant->id, one.id);
+      const auto state = view->get<core::ScheduleState>({call.tenant->id, one.id});
       write_schedule(json, *view, one, state.value_or(core::ScheduleState{}),
                      services.options.timeout_default);
       if (response.body.size() > services.options.listing_bytes_max) {
@@ -138,8 +139,8 @@ void list_schedules(const Services& services, Call& call) {
 
 void get_schedule(const Services& services, Call& call) {
   const std::shared_ptr<core::Reader> view = services.submitter.durable_view();
-  const auto schedule = view->schedule(call.tenant->id, call.param);
-  const auto state = view->schedule_state(call.tenant->id, call.param);
+  const auto schedule = view->get<core::Schedule>({call.tenant->id, call.param});
+  const auto state = view->get<core::ScheduleState>({call.tenant->id, call.param});
   if (!schedule || !state) {
     call.answer(no_such_schedule(call.param));
     return;

@@ -180,7 +180,7 @@ void list_url_groups(const Services& services, Call& call) {
   http::Response response;
   JsonWriter json(response.body);
   json.begin_array();
-  for (const core::UrlGroup& group : view->url_groups(call.tenant->id)) {
+  for (const core::UrlGroup& group : view->scan(core::Range<core::UrlGroup>::of(call.tenant->id))) {
     write_group(json, group);
   }
   json.end_array();
@@ -192,7 +192,7 @@ void get_url_group(const Services& services, Call& call) {
     return;
   }
   const std::optional<core::UrlGroup> group =
-      services.submitter.durable_view()->url_group(call.tenant->id, call.param);
+      services.submitter.durable_view()->get<core::UrlGroup>({call.tenant->id, call.param});
   if (!group) {
     call.answer(error_response(404, "topic " + call.param + " not found"));
     return;

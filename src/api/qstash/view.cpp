@@ -44,7 +44,7 @@ std::string Redaction::body(const std::string& body) const {
 const core::FlowKey* FlowLimits::find(core::TenantId tenant, const std::string& key) {
   const auto [at, fresh] = keys_.try_emplace({tenant, key});
   if (fresh) {
-    at->second = reader_.flow_key(tenant, key);
+    at->second = reader_.get<core::FlowKey>({tenant, key});
   }
   return at->second ? &*at->second : nullptr;
 }

@@ -116,7 +116,7 @@ std::optional<core::Publish> FanOut::dead_letter(const Subscription& subscriptio
 std::optional<core::Publish> FanOut::for_queue(const std::string& name,
                                                const Subscription& subscription, bool raw,
                                                const security::RsaKey* key) {
-  const auto queue = view_->queue(exchange_.tenant_id(), name);
+  const auto queue = view_->get<core::Queue>({exchange_.tenant_id(), name});
   if (!queue || queue->deleted || !queue->pull || (queue->pull->fifo && !topic_.fifo())) {
     return std::nullopt;
   }

@@ -25,7 +25,8 @@ std::optional<core::TenantId> keeper(const Services& services) {
 
 std::optional<core::Document> stored(const Services& services) {
   const auto tenant = keeper(services);
-  return tenant ? services.submitter.durable_view()->document(*tenant, signing_key_kind, key_name)
+  return tenant ? services.submitter.durable_view()->get<core::Document>(
+                      {*tenant, signing_key_kind, key_name})
                 : std::nullopt;
 }
 

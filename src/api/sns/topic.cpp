@@ -214,8 +214,8 @@ std::size_t bytes_of(const core::Document& document) {
 }
 
 std::shared_ptr<const Topic> find_topic(const Exchange& exchange, std::string_view name) {
-  auto document =
-      exchange.services.submitter.durable_view()->document(exchange.tenant_id(), topic_kind, name);
+  auto document = exchange.services.submitter.durable_view()->get<core::Document>(
+      {exchange.tenant_id(), topic_kind, std::string(name)});
   if (!document) {
     return nullptr;
   }
@@ -245,7 +245,9 @@ const core::Document* TopicScan::next() {
         bytes_ >= options.listing_bytes_max) {
       return nullptr;
     }
-    piece_ = view_->documents(exchange_.tenant_id(), topic_kind, after_, topics_per_read);
+    piece_ = view_->scan(core::Range<core::Document>::of(exchange_.tenant_id(), topic_kind)
+                             .after(exchange_.tenant_id(), topic_kind, after_),
+                         topics_per_read);
     at_ = 0;
     ended_ = piece_.size() < topics_per_read;
     if (piece_.empty()) {

@@ -32,7 +32,8 @@ std::optional<core::Queue> look_up(const Exchange& exchange, std::string_view na
   const std::shared_ptr<core::Reader> view = exchange.services.submitter.durable_view();
   if (slot.tenant != exchange.tenant_id() || !slot.queue || slot.queue->name != name ||
       slot.view.lock() != view) {
-    slot = {view, exchange.tenant_id(), view->queue(exchange.tenant_id(), name)};
+    slot = {view, exchange.tenant_id(),
+            view->get<core::Queue>({exchange.tenant_id(), std::string(name)})};
   }
   return slot.queue && !slot.queue->deleted && slot.queue->pull ? slot.queue : std::nullopt;
 }

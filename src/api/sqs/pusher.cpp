@@ -36,14 +36,14 @@ Pusher::Pusher(engine::Submitter& submitter, const Options& options, Batcher& ba
     : submitter_(submitter), options_(options), batcher_(batcher), start_(std::move(start)) {}
 
 void Pusher::begin() {
-  for (const core::Queue& queue : submitter_.durable_view()->queues()) {
+  for (const core::Queue& queue : submitter_.durable_view()->scan<core::Queue>()) {
     use(queue);
   }
 }
 
 void Pusher::queue_changed(core::TenantId tenant, const std::string& name) {
   try {
-    if (const auto queue = submitter_.durable_view()->queue(tenant, name)) {
+    if (const auto queue = submitter_.durable_view()->get<core::Queue>({tenant, name})) {
       use(*queue);
       return;
     }

@@ -52,7 +52,8 @@ void Messages::end_attempt(Live& live, Attempt attempt, bool delivered, bool giv
     state = std::move(*stored);
   }
   if (state.last) {
-    batch_.put(PutAttempt{seq, std::move(*state.last)});
+    const std::uint32_t number = state.last->fence.attempt;
+    batch_.put(Put<Attempt>{{{seq, number}, std::move(*state.last)}});
   }
   live.attempts = attempt.fence.attempt;
   state.attempts = attempt.fence.attempt;

@@ -27,7 +27,7 @@ void Messages::purge_expired() {
   const auto due = batch_.reader().expiries_until(now, limits_.expiries_per_batch);
   next_expiry_check_ = due.size() == limits_.expiries_per_batch ? now : now + limits_.expiry_poll;
   std::size_t looked_at = 0;
-  for (const PutExpiry& record : due) {
+  for (const Expiry& record : due) {
     if (looked_at >= purges_per_batch) {
       next_expiry_check_ = now;
       return;

@@ -13,7 +13,8 @@ void for_each_document(Reader& reader, TenantId tenant, const char* kind, Each&&
   constexpr std::size_t per_read = 512;
   std::string after;
   for (;;) {
-    const auto documents = reader.documents(tenant, kind, after, per_read);
+    const auto documents =
+        reader.scan(Range<Document>::of(tenant, kind).after(tenant, kind, after), per_read);
     for (const Document& document : documents) {
       each(document);
     }

@@ -9,8 +9,7 @@ void Tenants::recover(Reader& reader) {
     tenants_[tenant.id] = tenant;
     // The stored time lags by meta_every: what happened after it is in the log, and a clock that
     // was set back must not put later events before it.
-    for (const AppendEvents& last :
-         reader.events(tenant.id, Moment{}, never, std::nullopt, true, 1)) {
+    for (const Events& last : reader.scan(Range<Events>::of(tenant.id), 1, Order::descending)) {
       context_.progress.not_before(last.time);
     }
   }
@@ -34,7 +33,7 @@ void Tenants::advance() {
   const Moment before = now - limits_.retention_finished;
   for (const auto& [id, tenant] : tenants_) {
     if (before > tenant.created_at) {
-      batch_.put(PurgeEvents{id, before});
+      batch_.put(EraseRange<Events>{Range<Events>().from(id, Moment{}, 0U).before(id, before, 0U)});
     }
   }
 }

@@ -50,9 +50,9 @@ TEST_F(AccessKeys, AreMadeListedWithoutTheirSecretsAndRevoked) {
 TEST_F(AccessKeys, TheOneOfTheSettingsIsListedAndNotRevoked) {
   options.settings_tenant = "default";
   options.settings_access_key = "HKOFTHESETTINGS01";
-  core::Tenant tenant = submitter.reader->tenant_list.front();
+  core::Tenant tenant = submitter.reader->rows<core::Tenant>().begin()->second;
   tenant.access_keys = {{"HKOFTHESETTINGS01", "sealed", now}, {"HK1", "sealed", now}};
-  submitter.reader->tenant_list.front() = tenant;
+  submitter.reader->rows<core::Tenant>().begin()->second = tenant;
 
   EXPECT_EQ(admin("GET", "/api/v1/tenants/1/access-keys").body,
             R"({"tenant":"default","access_keys":[)"
@@ -80,14 +80,14 @@ TEST_F(AccessKeys, AreOfATenantThatIsThere) {
 }
 
 TEST_F(AccessKeys, AHundredAreAllowed) {
-  core::Tenant tenant = submitter.reader->tenant_list.front();
+  core::Tenant tenant = submitter.reader->rows<core::Tenant>().begin()->second;
   for (int i = 0; i < 99; ++i) {
     tenant.access_keys.push_back({"HK" + std::to_string(i), "sealed", now});
   }
-  submitter.reader->tenant_list.front() = tenant;
+  submitter.reader->rows<core::Tenant>().begin()->second = tenant;
   EXPECT_EQ(admin("POST", "/api/v1/tenants/1/access-keys").status, 201);
   tenant.access_keys.push_back({"HK99", "sealed", now});
-  submitter.reader->tenant_list.front() = tenant;
+  submitter.reader->rows<core::Tenant>().begin()->second = tenant;
 
   const http::Response refused = admin("POST", "/api/v1/tenants/1/access-keys");
 

@@ -178,10 +178,10 @@ TEST_F(Batch, IsClosedWhilePublishingIs) {
 }
 
 TEST_F(Batch, TakesTheDefaultsOfAGroup) {
-  submitter.reader->groups = {
+  submitter.reader->put<core::UrlGroup>(
       {.tenant = core::TenantId{1},
        .name = "group",
-       .options = {{"Upstash-Retries", "7"}, {"upstash-forward-x-d", "1"}}}};
+       .options = {{"Upstash-Retries", "7"}, {"upstash-forward-x-d", "1"}}});
 
   post(R"([{"destination":"group"},{"destination":"group","headers":{"upstash-retries":"1"}},
            {"destination":"https://h"}])");

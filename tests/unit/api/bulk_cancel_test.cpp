@@ -26,9 +26,9 @@ class BulkCancel : public ApiTest {
     const core::Seq seq{number};
     message.host = "https://example.com:443";
     store(seq, message);
-    const core::Message& stored = *submitter.reader->messages[seq];
-    submitter.reader->lanes[core::lane_of(stored)].push_back({.place = {Moment{}, seq}});
-    submitter.reader->indexed_up_to = seq;
+    const core::Message& stored = *submitter.reader->rows<core::Message>()[seq];
+    submitter.reader->put<core::LaneRow>({core::lane_of(stored), {.place = {Moment{}, seq}}});
+    submitter.reader->put<core::Meta>({.indexed_up_to = seq});
   }
   http::Response answered;
 };
@@ -175,7 +175,7 @@ TEST_F(BulkCancel, WhatIsOverOrBeingCancelledIsNotAskedFor) {
   store(core::Seq{3}, {}, over);
   store(core::Seq{4}, {}, wished);
   store(core::Seq{5}, {}, core::MessageState{});
-  submitter.reader->lanes.begin()->second[0].cancel_requested = true;
+  submitter.reader->rows<core::LaneRow>().begin()->second.entry.cancel_requested = true;
 
   EXPECT_EQ(cancelled(""), (Seqs{2, 5}));
 }
@@ -291,7 +291,7 @@ TEST_F(BulkCancel, WhatCouldNotBeDoneNowIsTold) {
 
 TEST_F(BulkCancel, ABrokenRecordIsOurFault) {
   store_waiting(1);
-  submitter.reader->broken = true;
+  submitter.reader->stored<core::Message>().broken = true;
 
   EXPECT_EQ(cancelled(""), Seqs{});
   EXPECT_EQ(answered.status, 500);

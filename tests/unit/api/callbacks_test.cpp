@@ -147,8 +147,8 @@ TEST_F(Callbacks, AreShownWithTheMessageAndInItsLog) {
   message.redact = {"header:x-b"};
   const std::string id = store(core::Seq{1}, message);
   const core::TenantId tenant{1};
-  submitter.reader->log[{tenant, now, 1}] = {
-      tenant, now, 1, {{core::Seq{1}, core::EventKind::created, 0}}};
+  submitter.reader->put<core::Events>(
+      {tenant, now, 1, {{core::Seq{1}, core::EventKind::created, 0}}});
   const std::string digest =
       "REDACTED:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
 

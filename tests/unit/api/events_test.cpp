@@ -11,7 +11,7 @@ class Events : public ApiTest {
  protected:
   void log(std::int64_t ms, std::uint64_t batch, std::vector<core::EventRef> refs,
            core::TenantId tenant = core::TenantId{1}) {
-    submitter.reader->log[{tenant, at(ms), batch}] = {tenant, at(ms), batch, std::move(refs)};
+    submitter.reader->put<core::Events>({tenant, at(ms), batch, std::move(refs)});
   }
 
   /// Message 1 failed after one retry; its events are in the log as the core writes them.
@@ -40,7 +40,7 @@ class Events : public ApiTest {
     state.in_dlq = true;
     state.last = second;
     store(core::Seq{1}, message, state);
-    submitter.reader->earlier[core::Seq{1}] = {first};
+    submitter.reader->rows<core::Attempt>()[{core::Seq{1}, 1}] = first;
     const core::Seq one{1};
     log(0, 1, {{one, EventKind::created, 0}});
     log(1, 2, {{one, EventKind::active, 1}});

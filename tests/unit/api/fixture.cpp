@@ -81,9 +81,7 @@ ApiTest::~ApiTest() = default;
 
 void ApiTest::change(const core::Tenant& tenant) {
   EXPECT_TRUE(tenants_->put(tenant));
-  auto& stored = submitter.reader->tenant_list;
-  std::erase_if(stored, [&](const core::Tenant& one) { return one.id == tenant.id; });
-  stored.push_back(tenant);
+  submitter.reader->put<core::Tenant>(tenant);
 }
 
 Service& ApiTest::service() {
@@ -144,9 +142,9 @@ std::string ApiTest::store(core::Seq seq, const core::Message& message,
   if (stored->timeout == Millis{}) {
     stored->timeout = options.timeout_default;
   }
-  submitter.reader->messages[seq] = stored;
+  submitter.reader->put<core::Message>(stored);
   if (state) {
-    submitter.reader->states[seq] = *state;
+    submitter.reader->rows<core::MessageState>()[seq] = *state;
   }
   return core::to_text(stored->id);
 }
@@ -162,8 +160,8 @@ std::string ApiTest::store_dead(core::Seq seq, Moment failed_at, core::Message m
   last.ended_at = failed_at;
   state.last = std::move(last);
   store(seq, message, state);
-  const core::TenantId owner = submitter.reader->messages[seq]->tenant;
-  submitter.reader->letters.insert({owner, failed_at, seq});
+  const core::TenantId owner = submitter.reader->rows<core::Message>()[seq]->tenant;
+  submitter.reader->put<core::DeadLetterKey>({owner, failed_at, seq});
   return std::to_string(to_ms(failed_at)) + "-" + std::to_string(seq.value());
 }
 

@@ -100,7 +100,7 @@ TEST_F(Jobs, AJobThatEndsWhileItIsAskedAboutIsFinished) {
     state.status = core::Status::succeeded;
     state.attempts = 1;
     state.finished_at = now + Millis{1};
-    submitter.reader->states[core::Seq{1}] = state;
+    submitter.reader->rows<core::MessageState>()[core::Seq{1}] = state;
     core::Inspected running;
     running.running = true;
     running.fence = {1, 1};

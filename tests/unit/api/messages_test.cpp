@@ -22,7 +22,7 @@ TEST_F(Messages, AMessageIsShownWithEverythingAPublisherSaid) {
   flow.key = "key";
   flow.rate = 10;
   flow.period = Millis{60'000};
-  submitter.reader->flows = {flow};
+  submitter.reader->put<core::FlowKey>(flow);
 
   const http::Response response = call("GET", "/v2/messages/" + id);
 

@@ -11,12 +11,11 @@ class Pulled : public ApiTest {
     add("by-content.fifo", {.fifo = true, .content_dedup = true});
     add("small", {.bytes_max = 1024});
     add("patient", {.extra = {{"HikyakuExtendedLimits", "true"}}});
-    submitter.reader->queue_list.push_back({.tenant = core::TenantId{1}, .name = "pushed"});
-    add("gone", {});
-    submitter.reader->queue_list.back().deleted = true;
+    submitter.reader->put<core::Queue>({.tenant = core::TenantId{1}, .name = "pushed"});
+    add("gone", {}).deleted = true;
   }
-  void add(std::string name, core::PullSettings settings) {
-    submitter.reader->queue_list.push_back(
+  core::Queue& add(std::string name, core::PullSettings settings) {
+    return submitter.reader->put<core::Queue>(
         {.tenant = core::TenantId{1}, .name = std::move(name), .pull = std::move(settings)});
   }
   http::Response enqueue(const std::string& target, std::vector<net::Field> fields = {},

@@ -14,7 +14,8 @@ class Queues : public ApiTest {
     core::Queue gone = queue;
     gone.name = "gone";
     gone.deleted = true;
-    submitter.reader->queue_list = {queue, gone};
+    submitter.reader->put<core::Queue>(queue);
+    submitter.reader->put<core::Queue>(gone);
   }
 
   http::Response put(std::string body) { return call("POST", "/v2/queues", {}, std::move(body)); }
@@ -40,7 +41,7 @@ TEST_F(Queues, AreShownOneByOneAndAllTogether) {
 }
 
 TEST_F(Queues, AnEmptyListIsAnArray) {
-  submitter.reader->queue_list.clear();
+  submitter.reader->rows<core::Queue>().clear();
   EXPECT_EQ(call("GET", "/v2/queues").body, "[]");
 }
 
@@ -62,9 +63,9 @@ TEST_F(Queues, AMemberThatNobodyKnowsIsRefused) {
 TEST_F(Queues, ANewNameHasABoundAndAnOldOneStaysUsable) {
   const std::string longest(256, 'q');
   const std::string longer(257, 'q');
-  core::Queue stored = submitter.reader->queue_list.front();
+  core::Queue stored = submitter.reader->rows<core::Queue>().at({core::TenantId{1}, "orders"});
   stored.name = longer;
-  submitter.reader->queue_list.push_back(stored);
+  submitter.reader->put<core::Queue>(stored);
 
   EXPECT_EQ(put(R"({"queueName": ")" + longest + "\"}").status, 200);
   EXPECT_EQ(put(R"({"queueName": ")" + longer + "\"}").status, 400);

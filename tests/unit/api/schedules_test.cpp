@@ -148,8 +148,9 @@ core::Schedule sample() {
 }
 
 TEST_F(Schedules, AreShownWithWhatIsSetAndNothingElse) {
-  submitter.reader->schedule_list = {sample()};
-  submitter.reader->state_of_schedules = core::ScheduleState{.next_at = now + Millis{5000}};
+  submitter.reader->put<core::Schedule>(sample());
+  submitter.reader->rows<core::ScheduleState>()[{core::TenantId{1}, "s"}] = {
+      .next_at = now + Millis{5000}};
 
   const http::Response response = call("GET", "/v2/schedules/s");
 
@@ -180,12 +181,12 @@ TEST_F(Schedules, ShowTheirOptionsAndTheirLastRun) {
   message.labels = {"one", "two"};
   message.callback = core::Callback{.url = "https://cb", .headers = {{"X-B", "2"}}};
   message.failure_callback = core::Callback{.url = "https://fcb"};
-  submitter.reader->schedule_list = {schedule};
+  submitter.reader->put<core::Schedule>(schedule);
   core::ScheduleState state{.paused = true, .last_at = now, .error = "topic crew not found"};
   for (const std::uint64_t seq : {1, 2, 3, 4, 5}) {
     state.last_messages.push_back(id_of(core::Seq{seq}));
   }
-  submitter.reader->state_of_schedules = state;
+  submitter.reader->rows<core::ScheduleState>()[{core::TenantId{1}, "s"}] = state;
   store(core::Seq{1});
   store(core::Seq{2}, {}, core::MessageState{.status = core::Status::succeeded});
   store(core::Seq{3}, {}, core::MessageState{.status = core::Status::failed});
@@ -226,26 +227,24 @@ TEST_F(Schedules, ShowTheirOptionsAndTheirLastRun) {
 
 TEST_F(Schedules, AListThatDoesNotFitIsRefusedAndNotCutOff) {
   options.listing_bytes_max = 100;
-  submitter.reader->schedule_list = {sample()};
+  submitter.reader->put<core::Schedule>(sample());
   EXPECT_EQ(call("GET", "/v2/schedules").status, 413);
   EXPECT_EQ(call("GET", "/v2/schedules?count=0").body, "[]");
   EXPECT_EQ(call("GET", "/v2/schedules?count=x").status, 400);
   EXPECT_EQ(call("GET", "/v2/schedules?state=paused").status, 400);
 }
 
-std::vector<core::Schedule> a_hundred() {
-  std::vector<core::Schedule> all;
+void add_a_hundred(MemoryReader& reader) {
   for (int i = 100; i < 200; ++i) {
     core::Schedule schedule = sample();
     schedule.id = "scd_" + std::to_string(i);
     schedule.prototype.body = std::string(1000, 'x');
-    all.push_back(schedule);
+    reader.put<core::Schedule>(schedule);
   }
-  return all;
 }
 
 TEST_F(Schedules, AreAllListedHoweverManyAreReadAtATime) {
-  submitter.reader->schedule_list = a_hundred();
+  add_a_hundred(*submitter.reader);
   const auto listed = [&](const std::string& query) {
     return json(call("GET", "/v2/schedules" + query)).as_array();
   };
@@ -258,10 +257,10 @@ TEST_F(Schedules, AreAllListedHoweverManyAreReadAtATime) {
 
 TEST_F(Schedules, AreNotReadAnyFurtherWhenTheAnswerIsFull) {
   options.listing_bytes_max = 3000;
-  submitter.reader->schedule_list = a_hundred();
+  add_a_hundred(*submitter.reader);
 
   EXPECT_EQ(call("GET", "/v2/schedules").status, 413);
-  EXPECT_LE(submitter.reader->schedules_read, 8U);
+  EXPECT_LE(submitter.reader->stored<core::Schedule>().scanned, 8U);
 }
 
 TEST_F(Schedules, TheirMessagesShowTheirIdAndAreFoundByIt) {

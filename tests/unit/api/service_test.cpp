@@ -34,8 +34,8 @@ std::string example_of(std::string_view pattern) {
 
 TEST_F(TheService, EveryRouteButTheOpenOnesNeedsAToken) {
   // Without it there is no certificate to be shown.
-  submitter.reader->document_list = {
-      {.tenant = core::TenantId{1}, .kind = "sns_signing_key", .name = "1"}};
+  submitter.reader->put<core::Document>(
+      {.tenant = core::TenantId{1}, .kind = "sns_signing_key", .name = "1"});
   for (const Route& route : routes()) {
     SCOPED_TRACE(route.pattern);
     const std::string method(route.method);
@@ -232,7 +232,7 @@ TEST_F(TheService, WhatTheInboxCannotTakeIsAnswered503AndNothingElseIs) {
 
 TEST_F(TheService, ABrokenRecordIsOurFaultAndItsPlaceStaysInTheLog) {
   const std::string id = store(core::Seq{1});
-  submitter.reader->broken = true;
+  submitter.reader->stored<core::Message>().broken = true;
 
   for (const std::string& target : {"/v2/messages/" + id, "/v2/events?messageId=" + id}) {
     const http::Response response = call("GET", target);

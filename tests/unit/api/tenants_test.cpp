@@ -88,8 +88,8 @@ TEST_F(Tenants, WhatTheSettingsGiveIsChangedThere) {
 }
 
 TEST_F(Tenants, ARotationMovesTheNextKeyUpAndKeepsTheRest) {
-  submitter.reader->tenant_list.front().created_at = now;
-  const core::Tenant before = submitter.reader->tenant_list.front();
+  submitter.reader->rows<core::Tenant>().begin()->second.created_at = now;
+  const core::Tenant before = submitter.reader->rows<core::Tenant>().begin()->second;
 
   const http::Response response = call("POST", "/v2/keys/rotate");
 

@@ -6,7 +6,7 @@ namespace HK_TEST_FILE {
 class UrlGroups : public ApiTest {
  protected:
   UrlGroups() {
-    submitter.reader->groups = {
+    submitter.reader->put<core::UrlGroup>(
         {.tenant = core::TenantId{1},
          .name = "g",
          .endpoints = {{.name = "one", .url = "https://a"}, {.url = "https://b"}},
@@ -14,7 +14,7 @@ class UrlGroups : public ApiTest {
                      {"Upstash-Method", "PUT"},
                      {"Upstash-Forward-X-A", "default"}},
          .created_at = moment_from_ms(5),
-         .updated_at = moment_from_ms(6)}};
+         .updated_at = moment_from_ms(6)});
   }
   template <class Command>
   [[nodiscard]] const Command& last() const {
@@ -28,7 +28,7 @@ constexpr std::string_view shown = R"({"createdAt":5,"updatedAt":6,"name":"g","e
 TEST_F(UrlGroups, AreShownAndListed) {
   EXPECT_EQ(call("GET", "/v2/topics/g").body, shown);
   EXPECT_EQ(call("GET", "/v2/topics").body, "[" + std::string(shown) + "]");
-  submitter.reader->groups.clear();
+  submitter.reader->rows<core::UrlGroup>().clear();
   EXPECT_EQ(call("GET", "/v2/topics/").body, "[]");
   const http::Response unknown = call("GET", "/v2/topics/g");
   EXPECT_EQ(unknown.status, 404);

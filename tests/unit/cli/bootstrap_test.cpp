@@ -28,7 +28,7 @@ class Tenants final : public engine::Submitter {
   }
   void put(const core::Tenant& tenant) {
     std::vector<store::Write> writes;
-    store::encode(core::PutTenant{tenant}, writes);
+    store::encode(core::Put<core::Tenant>{tenant}, writes);
     ASSERT_TRUE(store_.write(writes));
     ++written;
   }

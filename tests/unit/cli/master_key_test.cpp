@@ -46,12 +46,12 @@ class OpenMasterKey : public testing::Test {
     tenant_ = directory.with_keys({.id = core::TenantId{1}, .name = "one"}, Secret{"now"},
                                   Secret{"next"});
     std::vector<store::Write> writes;
-    store::encode(core::PutTenant{tenant_}, writes);
+    store::encode(core::Put<core::Tenant>{tenant_}, writes);
     ASSERT_TRUE(store_.write(writes));
   }
   void rotate(const MasterKey& from, const MasterKey& to) {
     std::vector<store::Write> writes{store::put_pepper(to.taking_over_from(from).sealed_pepper())};
-    store::encode(core::PutTenant{engine::resealed(tenant_, from, to).value()}, writes);
+    store::encode(core::Put<core::Tenant>{engine::resealed(tenant_, from, to).value()}, writes);
     ASSERT_TRUE(store_.write(writes));
   }
   Result<MasterKey> open(IfMissing missing = IfMissing::make) {

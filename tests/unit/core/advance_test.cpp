@@ -11,12 +11,12 @@ TEST(Advance, IndexesWhatWaitsLongerThanAMoment) {
   Rig rig(limits);
   rig.publish(message_to("http://a"));
   rig.publish(message_to("http://a"));
-  EXPECT_TRUE(rig.reader.lanes.empty());
+  EXPECT_TRUE(rig.reader.rows<LaneRow>().empty());
 
   rig.pass(limits.index_after);
   rig.run();
 
-  EXPECT_EQ(rig.reader.lanes.begin()->second.size(), 2U);
+  EXPECT_EQ(rig.reader.rows<LaneRow>().size(), 2U);
 }
 
 TEST(Advance, StartsNoMoreThanItMayInOneBatch) {
@@ -56,21 +56,21 @@ TEST(Advance, PurgesWhatIsOverAndNothingElse) {
     }
   };
   after(Millis{9000});
-  EXPECT_EQ(rig.reader.messages.size(), 3U);
+  EXPECT_EQ(rig.reader.rows<Message>().size(), 3U);
   after(Millis{3000});
-  EXPECT_EQ(rig.reader.messages.size(), 2U);  // the delivered one, with its attempts
-  EXPECT_TRUE(rig.reader.older_attempts.empty());
-  EXPECT_EQ(rig.reader.dedup_entries.size(), 1U);
+  EXPECT_EQ(rig.reader.rows<Message>().size(), 2U);  // the delivered one, with its attempts
+  EXPECT_TRUE(rig.reader.rows<Attempt>().empty());
+  EXPECT_EQ(rig.reader.rows<Dedup>().size(), 1U);
   after(Millis{12'000});
-  EXPECT_TRUE(rig.reader.dedup_entries.empty());
-  EXPECT_EQ(rig.reader.letters.size(), 1U);
+  EXPECT_TRUE(rig.reader.rows<Dedup>().empty());
+  EXPECT_EQ(rig.reader.rows<DeadLetterKey>().size(), 1U);
   after(Millis{60'000});
-  EXPECT_TRUE(rig.reader.letters.empty());
-  ASSERT_EQ(rig.reader.messages.size(), 1U);  // what waits is never purged
+  EXPECT_TRUE(rig.reader.rows<DeadLetterKey>().empty());
+  ASSERT_EQ(rig.reader.rows<Message>().size(), 1U);  // what waits is never purged
   EXPECT_EQ(rig.counts().purged, 2U);
   EXPECT_EQ(rig.counts().dead_letters, 0U);
   EXPECT_EQ(rig.counts().failed, 1U);
-  EXPECT_TRUE(rig.reader.expiries.empty());
+  EXPECT_TRUE(rig.reader.rows<Expiry>().empty());
 }
 
 /// Like Rig::run(), with as many commands as there are.
@@ -115,17 +115,17 @@ TEST(Advance, APurgeOfManyIsSpreadOverBatches) {
   rig.pass(Millis{100});
   rig.run();
   rig.run();
-  ASSERT_EQ(rig.reader.messages.size(), 3 * in_a_record);
+  ASSERT_EQ(rig.reader.rows<Message>().size(), 3 * in_a_record);
 
   rig.pass(Millis{12'000});
   for (std::size_t left = 2 * in_a_record; left > 0; left -= in_a_record) {
     rig.run();
-    EXPECT_EQ(rig.reader.messages.size(), left);
+    EXPECT_EQ(rig.reader.rows<Message>().size(), left);
     EXPECT_LE(*rig.machine->wake_at(), rig.now);  // the rest is not forgotten
   }
   rig.run();
-  EXPECT_TRUE(rig.reader.messages.empty());
-  EXPECT_TRUE(rig.reader.expiries.empty());
+  EXPECT_TRUE(rig.reader.rows<Message>().empty());
+  EXPECT_TRUE(rig.reader.rows<Expiry>().empty());
 }
 
 TEST(Advance, PurgesEventsOlderThanTheRetention) {
@@ -135,12 +135,12 @@ TEST(Advance, PurgesEventsOlderThanTheRetention) {
   Rig rig(limits);
   const Ran ran = rig.run(Rig::publishing(message_to("http://a")));
   rig.run(Rig::outcome(ran.starts.at(0), true));
-  ASSERT_FALSE(rig.reader.event_batches.empty());
+  ASSERT_FALSE(rig.reader.rows<Events>().empty());
   for (int i = 0; i < 15; ++i) {
     rig.pass(Millis{1000});
     rig.run();
   }
-  EXPECT_TRUE(rig.reader.event_batches.empty());
+  EXPECT_TRUE(rig.reader.rows<Events>().empty());
 }
 
 TEST(Advance, StartsNothingOnceADrainHasBegun) {

@@ -20,7 +20,7 @@ std::shared_ptr<const Message> message(std::uint64_t seq) {
 
 TEST(Batch, LaterReadsSeeEarlierDecisions) {
   MemoryReader reader;
-  reader.apply(PutDedup{tenant, "stored", {{Seq{1}, 1}, now}});
+  reader.rows<Dedup>()[{tenant, "stored"}] = {{Seq{1}, 1}, now};
   Batch batch;
   batch.begin(now, 1, reader);
 
@@ -39,8 +39,9 @@ TEST(Batch, LaterReadsSeeEarlierDecisions) {
 
 TEST(Batch, SchedulesOfEarlierCommandsAreSeenByLaterOnes) {
   MemoryReader reader;
-  reader.apply(PutSchedule{{.tenant = tenant, .id = "old"}});
-  reader.apply(PutScheduleState{tenant, "old", {.next_at = now}});
+  reader.put<Schedule>({.tenant = tenant, .id = "old"});
+  reader.rows<ScheduleState>()[{tenant, "old"}] = {.next_at = now};
+  reader.put<ScheduleDue>({now, tenant, "old"});
   Batch batch;
   batch.begin(now, 1, reader);
   EXPECT_EQ(batch.schedule_state(tenant, "old")->next_at, now);
@@ -63,14 +64,15 @@ TEST(Batch, SchedulesOfEarlierCommandsAreSeenByLaterOnes) {
   }
   batch.begin(now, 2, reader);
   EXPECT_EQ(batch.earliest_run(), never);
-  EXPECT_EQ(reader.schedule_order, (std::set<ScheduleDue>{{now + Millis{5}, tenant, "new"}}));
+  EXPECT_EQ(reader.scan<ScheduleDue>(),
+            (std::vector<ScheduleDue>{{now + Millis{5}, tenant, "new"}}));
 }
 
 TEST(Batch, ReadsWhatIsStoredWhereNothingWasDecided) {
   MemoryReader reader;
-  reader.apply(PutMessage{message(1)});
-  reader.apply(PutState{Seq{1}, {.attempts = 7}});
-  reader.apply(PutDeadLetter{{tenant, now, Seq{1}}});
+  reader.put<Message>(message(1));
+  reader.rows<MessageState>()[Seq{1}] = {.attempts = 7};
+  reader.put<DeadLetterKey>({tenant, now, Seq{1}});
   Batch batch;
   batch.begin(now, 1, reader);
 
@@ -83,8 +85,8 @@ TEST(Batch, ReadsWhatIsStoredWhereNothingWasDecided) {
 
 TEST(Batch, WhatWasPurgedInItIsGoneForItsRest) {
   MemoryReader reader;
-  reader.apply(PutMessage{message(1)});
-  reader.apply(PutState{Seq{1}, {.attempts = 7}});
+  reader.put<Message>(message(1));
+  reader.rows<MessageState>()[Seq{1}] = {.attempts = 7};
   Batch batch;
   batch.begin(now, 1, reader);
 
@@ -128,12 +130,12 @@ TEST(Batch, GathersEventsPerTenantAndExpiriesPerSecond) {
     reader.apply(mutation);
   }
 
-  ASSERT_EQ(reader.event_batches.size(), 2U);
-  EXPECT_EQ(reader.event_batches[0].events.size(), 2U);
-  EXPECT_EQ(reader.event_batches[0].time, now);
-  EXPECT_EQ(reader.event_batches[0].batch, 3U);
-  ASSERT_EQ(reader.expiries.size(), 2U);  // never early: rounded up to whole seconds
-  const PutExpiry& first = reader.expiries.begin()->second;
+  ASSERT_EQ(reader.rows<Events>().size(), 2U);
+  EXPECT_EQ(reader.rows<Events>().begin()->second.events.size(), 2U);
+  EXPECT_EQ(reader.rows<Events>().begin()->second.time, now);
+  EXPECT_EQ(reader.rows<Events>().begin()->second.batch, 3U);
+  ASSERT_EQ(reader.rows<Expiry>().size(), 2U);  // never early: rounded up to whole seconds
+  const Expiry& first = reader.rows<Expiry>().begin()->second;
   EXPECT_EQ(to_ms(first.at), 11'000);
   EXPECT_EQ(first.messages.size(), 2U);
   EXPECT_EQ(first.dedups.size(), 1U);

@@ -183,7 +183,7 @@ class Run {
   void absorb(const std::vector<Effect>& effects) {
     for (auto& [seq, item] : reference_.items) {
       // Its attempt was cut short by a restart: it ends when the machine next reads it.
-      const auto stored = rig_.reader.state(seq);
+      const auto stored = rig_.reader.get<MessageState>(seq);
       if (item.open() && item.cancel && !item.leased && stored &&
           stored->status == Status::canceled) {
         item.status = Status::canceled;
@@ -202,9 +202,9 @@ class Run {
     Counters want;
     for (const auto& [seq, item] : reference_.items) {
       const std::string name = "message " + std::to_string(seq.value());
-      const auto message = rig_.reader.message(seq);
+      const auto message = rig_.reader.get<Message>(seq);
       demand(message != nullptr && message->id == item.id, name + " is lost");
-      const MessageState state = rig_.reader.state(seq).value_or(MessageState{});
+      const MessageState state = rig_.reader.get<MessageState>(seq).value_or(MessageState{});
       demand(state.status == item.status, name + " is stored in another state");
       demand(state.attempts == item.attempts, name + " has another number of attempts");
       demand(rig_.machine->leased(seq) == item.leased, name + " is leased, or is not");
@@ -214,8 +214,10 @@ class Run {
       want.failed += item.status == Status::failed ? 1U : 0U;
       want.canceled += item.status == Status::canceled ? 1U : 0U;
     }
-    demand(rig_.reader.messages.size() == reference_.items.size(), "a message nobody published");
-    demand(rig_.reader.letters == reference_.letters, "the dead letters are others");
+    demand(rig_.reader.rows<Message>().size() == reference_.items.size(),
+           "a message nobody published");
+    demand(std::ranges::equal(rig_.reader.scan<DeadLetterKey>(), reference_.letters),
+           "the dead letters are others");
     if (want.accepted > 0) {
       const Counters got = rig_.counts();
       demand(got.accepted == want.accepted && got.pending == want.pending &&

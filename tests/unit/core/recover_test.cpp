@@ -20,7 +20,7 @@ TEST(Recover, RaisesTheEpochEveryTime) {
   EXPECT_EQ(rig.machine->epoch(), 1U);
   rig.restart();
   EXPECT_EQ(rig.machine->epoch(), 2U);
-  EXPECT_EQ(rig.reader.meta_record->epoch, 2U);
+  EXPECT_EQ(rig.reader.rows<Meta>().at({}).epoch, 2U);
 }
 
 TEST(Recover, NeverRunsBackInTime) {
@@ -28,7 +28,7 @@ TEST(Recover, NeverRunsBackInTime) {
   rig.run(UpsertQueue{tenant_one, "q", {}, {}});
   rig.pass(Millis{5000});
   rig.run(UpsertQueue{tenant_one, "q", 2, {}});
-  const Moment stored = rig.reader.meta_record->time;
+  const Moment stored = rig.reader.rows<Meta>().at({}).time;
   rig.now -= Millis{1'000'000};
   rig.restart();
 
@@ -41,25 +41,25 @@ TEST(Recover, PutsNoEventBeforeOneThatIsInTheLog) {
   Rig rig;
   rig.pass(Millis{700});  // less than meta_every: the time of the last meta record lags behind
   rig.publish(message_to("http://a"));
-  const Moment last = rig.reader.event_batches.back().time;
-  ASSERT_LT(rig.reader.meta_record->time, last);
+  const Moment last = rig.reader.rows<Events>().rbegin()->second.time;
+  ASSERT_LT(rig.reader.rows<Meta>().at({}).time, last);
   rig.now -= Millis{600};
 
   rig.restart();
   rig.publish(message_to("http://a"));
 
-  EXPECT_GE(rig.reader.event_batches.back().time, last);
+  EXPECT_GE(rig.reader.rows<Events>().rbegin()->second.time, last);
 }
 
 TEST(Recover, FindsMessagesThatHadNoIndexEntryYet) {
   Rig rig(tiny());
   rig.publish(message_to("http://a"));
   rig.publish(message_to("http://a"));
-  ASSERT_TRUE(rig.reader.lanes.empty());
+  ASSERT_TRUE(rig.reader.rows<LaneRow>().empty());
 
   rig.restart();
 
-  EXPECT_EQ(rig.reader.lanes.begin()->second.size(), 2U);
+  EXPECT_EQ(rig.reader.rows<LaneRow>().size(), 2U);
   Ran ran = rig.run();
   EXPECT_EQ(ran.started(), seqs({1}));
   EXPECT_EQ(rig.run(Rig::outcome(ran.starts.at(0), true)).started(), seqs({2}));
@@ -87,7 +87,7 @@ TEST(Recover, FindsEveryMessageBeyondTheWindowInOrder) {
   ASSERT_EQ(order.size(), 20U);
   EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
   EXPECT_EQ(rig.counts().succeeded, 20U);
-  EXPECT_TRUE(rig.reader.lanes.empty());
+  EXPECT_TRUE(rig.reader.rows<LaneRow>().empty());
 }
 
 TEST(Recover, TheWindowsOfAllLanesShareTheBudget) {
@@ -152,7 +152,7 @@ TEST(Recover, DoesNotReuseTheNumberOfAPurgedMessage) {
     rig.pass(Millis{30'000});
     rig.run();
   }
-  ASSERT_TRUE(rig.reader.messages.empty());
+  ASSERT_TRUE(rig.reader.rows<Message>().empty());
   rig.restart();
 
   EXPECT_GT(rig.publish(message_to("http://a")).seq, ran.starts[0].id.seq);
@@ -164,11 +164,11 @@ TEST(Recover, TwiceInARowChangesNothingButTheEpoch) {
     rig.publish(message_to("http://a"));
   }
   rig.restart();
-  const auto lanes = rig.reader.lanes;
+  const auto lanes = rig.reader.rows<LaneRow>();
   const std::size_t in_memory = rig.machine->in_memory();
   rig.restart();
 
-  EXPECT_EQ(rig.reader.lanes, lanes);
+  EXPECT_EQ(rig.reader.rows<LaneRow>(), lanes);
   EXPECT_EQ(rig.machine->in_memory(), in_memory);
 }
 

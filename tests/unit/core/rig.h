@@ -11,7 +11,7 @@
 
 #include "base/random.h"
 #include "core/machine.h"
-#include "unit/core/memory_reader.h"
+#include "support/memory_reader.h"
 #include "unit/core/named_zones.h"
 
 namespace hk::core::testing {

@@ -219,7 +219,7 @@ TEST_F(EngineTest, ReadersSeeOnlyWhatIsDurable) {
   const auto published = wait_for(std::move(reply));
   ASSERT_TRUE(published.has_value());
   const auto id = published->get<core::Published>().id;
-  const auto message = engine_->durable_view()->message(id.seq);
+  const auto message = engine_->durable_view()->get<core::Message>(id.seq);
   ASSERT_NE(message, nullptr);
   EXPECT_EQ(message->id, id);
 }

@@ -44,7 +44,7 @@ class PartitionTest : public ::testing::Test {
                               .delivered = true});
   }
   std::size_t messages_stored() {
-    return store::TypedReader(store_.snapshot()).messages_after(core::Seq{}, 1000).size();
+    return store::TypedReader(store_.snapshot()).scan<core::Message>().size();
   }
 
   store::SimStore store_;
@@ -72,7 +72,7 @@ TEST_F(PartitionTest, WhatFindsTheBatchFullIsForTheNext) {
     EXPECT_EQ(written->answered.size(), written->replies.size());
     EXPECT_EQ(partition_->executed(), written->replies.size());
   }
-  const auto stored = store::TypedReader(store_.snapshot()).messages_after(core::Seq{}, 10);
+  const auto stored = store::TypedReader(store_.snapshot()).scan<core::Message>();
   ASSERT_EQ(stored.size(), 5U);
   for (std::size_t i = 0; i < stored.size(); ++i) {
     EXPECT_EQ(stored[i]->body.front(), static_cast<char>('a' + i));

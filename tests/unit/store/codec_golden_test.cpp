@@ -68,54 +68,66 @@ constexpr std::string_view meta_1 = "0801100818462080d095ffbc31";
 
 TEST(CodecGolden, WhatIsWrittenIsWhatWasAlwaysWritten) {
   const auto message = std::make_shared<const core::Message>(samples::message());
-  const Write lane = only_write(core::PutLaneEntry{samples::lane(), samples::lane_entry()});
-  EXPECT_EQ(to_hex(only_write(core::PutMessage{message}).value), message_1);
+  const Write lane = only_write(core::Put<core::LaneRow>{{samples::lane(), samples::lane_entry()}});
+  EXPECT_EQ(to_hex(only_write(core::Put<core::Message>{message}).value), message_1);
   core::Message edited = samples::message();
   edited.edited = true;
   EXPECT_EQ(
-      to_hex(only_write(core::PutMessage{std::make_shared<const core::Message>(edited)}).value),
+      to_hex(only_write(core::Put<core::Message>{std::make_shared<const core::Message>(edited)})
+                 .value),
       std::string(message_1) + std::string(edited_of_message_2));
-  EXPECT_EQ(to_hex(only_write(core::PutState{core::Seq{77}, samples::state()}).value), state_1);
+  EXPECT_EQ(
+      to_hex(only_write(core::Put<core::MessageState>{{core::Seq{77}, samples::state()}}).value),
+      state_1);
   EXPECT_EQ(to_hex(lane.key), lane_key_1);
   EXPECT_EQ(to_hex(lane.value), lane_entry_2);
-  EXPECT_EQ(to_hex(only_write(samples::events()).value), events_1);
-  EXPECT_EQ(to_hex(only_write(samples::expiry()).value), expiry_1);
-  EXPECT_EQ(to_hex(only_write(core::PutCounters{core::TenantId{5}, samples::counters()}).value),
-            counters_1);
+  EXPECT_EQ(to_hex(only_write(core::Put<core::Events>{samples::events()}).value), events_1);
+  EXPECT_EQ(to_hex(only_write(core::Put<core::Expiry>{samples::expiry()}).value), expiry_1);
+  EXPECT_EQ(
+      to_hex(only_write(core::Put<core::Counters>{{core::TenantId{5}, samples::counters()}}).value),
+      counters_1);
   EXPECT_EQ(to_hex(put_pepper(std::string("\1b\0c", 4)).value), pepper_1);
-  EXPECT_EQ(to_hex(only_write(core::PutTenant{samples::tenant()}).value), tenant_1);
-  EXPECT_EQ(to_hex(only_write(core::PutTenant{samples::tenant_of_development()}).value), tenant_2);
-  EXPECT_EQ(to_hex(only_write(core::PutMeta{samples::meta()}).value), meta_1);
+  EXPECT_EQ(to_hex(only_write(core::Put<core::Tenant>{samples::tenant()}).value), tenant_1);
+  EXPECT_EQ(to_hex(only_write(core::Put<core::Tenant>{samples::tenant_of_development()}).value),
+            tenant_2);
+  EXPECT_EQ(to_hex(only_write(core::Put<core::Meta>{samples::meta()}).value), meta_1);
 }
 
 TEST(CodecGolden, WhatWasWrittenIsReadAsItWasMeant) {
-  EXPECT_EQ(decode_message(core::Seq{77}, from_hex(message_1)), samples::message());
+  EXPECT_EQ(Codec<core::Message>::decode(core::Seq{77}, from_hex(message_1)), samples::message());
   core::Message edited = samples::message();
   edited.edited = true;
-  EXPECT_EQ(decode_message(core::Seq{77},
-                           from_hex(std::string(message_1) + std::string(edited_of_message_2))),
+  EXPECT_EQ(Codec<core::Message>::decode(
+                core::Seq{77}, from_hex(std::string(message_1) + std::string(edited_of_message_2))),
             edited);
-  EXPECT_EQ(decode_state(from_hex(state_1)), samples::state());
+  EXPECT_EQ(Codec<core::MessageState>::decode({}, from_hex(state_1)), samples::state());
   core::Message notification = samples::message();
   notification.notification = true;
-  EXPECT_EQ(decode_message(core::Seq{77}, from_hex(std::string(message_1) + "900201")),
-            notification);
   EXPECT_EQ(
-      to_hex(
-          only_write(core::PutMessage{std::make_shared<const core::Message>(notification)}).value),
-      std::string(message_1) + "900201");
+      Codec<core::Message>::decode(core::Seq{77}, from_hex(std::string(message_1) + "900201")),
+      notification);
+  EXPECT_EQ(to_hex(only_write(core::Put<core::Message>{
+                                  std::make_shared<const core::Message>(notification)})
+                       .value),
+            std::string(message_1) + "900201");
   core::LaneEntry without_host = samples::lane_entry();
   without_host.host.clear();
-  EXPECT_EQ(decode_lane_entry(without_host.place, from_hex(lane_entry_1)), without_host);
-  EXPECT_EQ(decode_lane_entry(samples::lane_entry().place, from_hex(lane_entry_2)),
-            samples::lane_entry());
-  const core::AppendEvents events = samples::events();
-  EXPECT_EQ(decode_events(events.tenant, events.time, events.batch, from_hex(events_1))->events,
-            events.events);
-  EXPECT_EQ(decode_tenant(core::TenantId{5}, from_hex(tenant_1)), samples::tenant());
-  EXPECT_EQ(decode_tenant(core::TenantId{5}, from_hex(tenant_2)), samples::tenant_of_development());
-  EXPECT_EQ(decode_counters(from_hex(counters_1)), samples::counters());
-  EXPECT_EQ(decode_meta(from_hex(meta_1)), samples::meta());
+  EXPECT_EQ(
+      Codec<core::LaneRow>::decode({samples::lane(), without_host.place}, from_hex(lane_entry_1)),
+      (core::LaneRow{samples::lane(), without_host}));
+  EXPECT_EQ(Codec<core::LaneRow>::decode({samples::lane(), samples::lane_entry().place},
+                                         from_hex(lane_entry_2)),
+            (core::LaneRow{samples::lane(), samples::lane_entry()}));
+  const core::Events events = samples::events();
+  EXPECT_EQ(
+      Codec<core::Events>::decode({events.tenant, events.time, events.batch}, from_hex(events_1))
+          ->events,
+      events.events);
+  EXPECT_EQ(Codec<core::Tenant>::decode(core::TenantId{5}, from_hex(tenant_1)), samples::tenant());
+  EXPECT_EQ(Codec<core::Tenant>::decode(core::TenantId{5}, from_hex(tenant_2)),
+            samples::tenant_of_development());
+  EXPECT_EQ(Codec<core::Counters>::decode({}, from_hex(counters_1)), samples::counters());
+  EXPECT_EQ(Codec<core::Meta>::decode({}, from_hex(meta_1)), samples::meta());
   EXPECT_EQ(decode_pepper(from_hex(pepper_1)), std::string("\1b\0c", 4));
 }
 

@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "core/mutation.h"
+#include "core/batch.h"
+#include "store/memory/sim_store.h"
+#include "store/typed_reader.h"
 
 namespace hk::store::samples {
 
@@ -50,6 +52,10 @@ inline core::Attempt attempt(std::uint32_t number = 2) {
   a.response_body = std::string("no\0w", 4);
   a.span_id = {9, 9, 9, 9, 9, 9, 9, 1};
   return a;
+}
+
+inline core::Put<core::Attempt> put_attempt(core::Seq seq, const core::Attempt& made) {
+  return {{{seq, made.fence.attempt}, made}};
 }
 
 inline core::MessageState state() {
@@ -124,7 +130,7 @@ inline core::Counters counters() { return {100, 1, 40, 30, 20, 10, 5, 200, 7}; }
 
 inline core::Meta meta() { return {1, 8, core::Seq{70}, moment_from_ms(1'700'000'000'000)}; }
 
-inline core::AppendEvents events() {
+inline core::Events events() {
   return {core::TenantId{5},
           moment_from_ms(1'700'000'000'000),
           42,
@@ -133,11 +139,30 @@ inline core::AppendEvents events() {
            {core::Seq{~0ULL}, core::EventKind::canceled, 4'000'000'000U}}};
 }
 
-inline core::PutExpiry expiry() {
+inline core::Expiry expiry() {
   return {moment_from_ms(1'700'000'600'000),
           43,
           {core::Seq{77}, core::Seq{78}},
           {{core::TenantId{5}, "d-1"}, {core::TenantId{6}, std::string("\0", 1)}}};
+}
+
+/// The mutations of a batch that decides this on an empty store.
+template <class Decide>
+std::vector<core::Mutation> decided(Decide decide) {
+  SimStore empty;
+  TypedReader reader(empty.snapshot());
+  core::Batch batch;
+  batch.begin({}, 1, reader);
+  decide(batch);
+  return batch.take().mutations;
+}
+
+/// With its place in the order of runs.
+inline std::vector<core::Mutation> put_schedule_state(core::TenantId tenant, const std::string& id,
+                                                      const core::ScheduleState& state,
+                                                      Moment previous_next_at = never) {
+  return decided(
+      [&](core::Batch& batch) { batch.put_schedule_state(tenant, id, state, previous_next_at); });
 }
 
 }  // namespace hk::store::samples

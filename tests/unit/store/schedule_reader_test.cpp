@@ -40,17 +40,22 @@ TEST(ScheduleRecords, ComeBackAsTheyWere) {
                                   .last_at = moment_from_ms(8000),
                                   .last_messages = {{core::Seq{1}, 2}, {core::Seq{3}, 4}},
                                   .error = "why"};
-  write(store, {core::PutSchedule{sample("a")}, core::PutScheduleState{tenant, "a", state},
-                core::PutSchedule{sample("b")}, core::PutScheduleState{tenant, "b", {}}});
+  write(store, samples::decided([&](core::Batch& batch) {
+          batch.put_schedule(sample("a"));
+          batch.put_schedule_state(tenant, "a", state, never);
+          batch.put_schedule(sample("b"));
+          batch.put_schedule_state(tenant, "b", {}, never);
+        }));
   TypedReader reader(store.snapshot());
 
-  EXPECT_EQ(reader.schedule(tenant, "a"), sample("a"));
-  EXPECT_EQ(reader.schedule_state(tenant, "a"), state);
-  EXPECT_EQ(reader.schedule_state(tenant, "b"), core::ScheduleState{});
-  EXPECT_FALSE(reader.schedule(tenant, "c").has_value());
-  EXPECT_FALSE(reader.schedule(core::TenantId{6}, "a").has_value());
-  EXPECT_EQ(reader.schedules(tenant, "", 9), (std::vector{sample("a"), sample("b")}));
-  EXPECT_EQ(reader.schedules(tenant, "a", 9), std::vector{sample("b")});
+  EXPECT_EQ(reader.get<core::Schedule>({tenant, "a"}), sample("a"));
+  EXPECT_EQ(reader.get<core::ScheduleState>({tenant, "a"}), state);
+  EXPECT_EQ(reader.get<core::ScheduleState>({tenant, "b"}), core::ScheduleState{});
+  EXPECT_FALSE(reader.get<core::Schedule>({tenant, "c"}).has_value());
+  EXPECT_FALSE(reader.get<core::Schedule>({core::TenantId{6}, "a"}).has_value());
+  const auto all = core::Range<core::Schedule>::of(tenant);
+  EXPECT_EQ(reader.scan(all), (std::vector{sample("a"), sample("b")}));
+  EXPECT_EQ(reader.scan(core::Range(all).after(tenant, "a")), std::vector{sample("b")});
 }
 
 TEST(ScheduleRecords, StandInTheOrderOfTheirRuns) {
@@ -58,24 +63,26 @@ TEST(ScheduleRecords, StandInTheOrderOfTheirRuns) {
   const auto at = [](std::int64_t ms) {
     return core::ScheduleState{.next_at = moment_from_ms(ms)};
   };
-  write(store, {core::PutScheduleState{tenant, "late", at(900)},
-                core::PutScheduleState{tenant, "soon", at(100)},
-                core::PutScheduleState{tenant, "never", {}},
-                core::PutScheduleState{tenant, "moved", at(200)},
-                core::PutScheduleState{tenant, "moved", at(300), moment_from_ms(200)},
-                core::PutScheduleState{tenant, "kept", at(400)},
-                core::PutScheduleState{tenant, "kept", at(400), moment_from_ms(400)},
-                core::PutScheduleState{tenant, "gone", at(500)},
-                core::DeleteSchedule{tenant, "gone", moment_from_ms(500)}});
+  write(store, samples::decided([&](core::Batch& batch) {
+          batch.put_schedule_state(tenant, "late", at(900), never);
+          batch.put_schedule_state(tenant, "soon", at(100), never);
+          batch.put_schedule_state(tenant, "never", {}, never);
+          batch.put_schedule_state(tenant, "moved", at(200), never);
+          batch.put_schedule_state(tenant, "moved", at(300), moment_from_ms(200));
+          batch.put_schedule_state(tenant, "kept", at(400), never);
+          batch.put_schedule_state(tenant, "kept", at(400), moment_from_ms(400));
+          batch.put_schedule_state(tenant, "gone", at(500), never);
+          batch.delete_schedule(tenant, "gone", moment_from_ms(500));
+        }));
   TypedReader reader(store.snapshot());
 
-  EXPECT_EQ(reader.next_schedules(9),
+  EXPECT_EQ(reader.scan<core::ScheduleDue>(),
             (std::vector<core::ScheduleDue>{{moment_from_ms(100), tenant, "soon"},
                                             {moment_from_ms(300), tenant, "moved"},
                                             {moment_from_ms(400), tenant, "kept"},
                                             {moment_from_ms(900), tenant, "late"}}));
-  EXPECT_EQ(reader.next_schedules(1).size(), 1U);
-  EXPECT_FALSE(reader.schedule_state(tenant, "gone").has_value());
+  EXPECT_EQ(reader.scan<core::ScheduleDue>({}, 1).size(), 1U);
+  EXPECT_FALSE(reader.get<core::ScheduleState>({tenant, "gone"}).has_value());
 }
 
 }  // namespace HK_TEST_FILE

@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 
 #include "store/codec.h"
 #include "store/key.h"
 #include "store/memory/sim_store.h"
+#include "store/table_name.h"
 #include "unit/store/samples.h"
 
 namespace hk::store {
@@ -38,7 +40,7 @@ class TypedReaderTest : public testing::Test {
 core::Mutation message(std::uint64_t seq) {
   core::Message m = samples::message();
   m.id.seq = Seq{seq};
-  return core::PutMessage{std::make_shared<const core::Message>(m)};
+  return core::Put<core::Message>{std::make_shared<const core::Message>(m)};
 }
 
 std::vector<std::uint64_t> seqs(const std::vector<core::LaneEntry>& entries) {
@@ -53,57 +55,52 @@ using Numbers = std::vector<std::uint64_t>;
 
 TEST_F(TypedReaderTest, AnEmptyStoreHasNothing) {
   TypedReader r = reader();
-  EXPECT_EQ(r.message(Seq{1}), nullptr);
-  EXPECT_EQ(r.state(Seq{1}), std::nullopt);
-  EXPECT_TRUE(r.attempts(Seq{1}).empty());
-  EXPECT_EQ(r.dedup(TenantId{1}, "x"), std::nullopt);
-  EXPECT_FALSE(r.has_dead_letter({}));
+  core::for_each_record([&]<class R>() {
+    SCOPED_TRACE(table_name(table_of<R>));
+    EXPECT_FALSE(r.get<R>({}));
+    EXPECT_TRUE(r.scan<R>().empty());
+    EXPECT_TRUE(r.scan<R>({}, 10, core::Order::descending).empty());
+  });
   EXPECT_TRUE(r.lane_entries({}, {}, 10).empty());
   EXPECT_EQ(r.next_lane({}), std::nullopt);
-  EXPECT_TRUE(r.messages_after(Seq{}, 10).empty());
   EXPECT_EQ(r.last_seq(), Seq{});
-  EXPECT_TRUE(r.expiries_until(never, 10).empty());
-  EXPECT_EQ(r.meta(), std::nullopt);
-  EXPECT_TRUE(r.tenants().empty());
-  EXPECT_TRUE(r.queues().empty());
-  EXPECT_TRUE(r.flow_keys().empty());
-  EXPECT_TRUE(r.counters().empty());
-  EXPECT_TRUE(r.dead_letters(TenantId{1}, {}, false, 10).empty());
-  EXPECT_TRUE(r.events(TenantId{1}, {}, never, {}, false, 10).empty());
 }
 
 TEST_F(TypedReaderTest, RecordsAreFoundUnderTheirKeys) {
   const core::Dedup dedup{{Seq{77}, 12}, moment_from_ms(99)};
-  apply({message(77), core::PutState{Seq{77}, samples::state()},
-         core::PutAttempt{Seq{77}, samples::attempt(2)},
-         core::PutAttempt{Seq{77}, samples::attempt(1)},
-         core::PutAttempt{Seq{78}, samples::attempt(9)}, core::PutDedup{TenantId{5}, "d-1", dedup},
-         core::PutMeta{samples::meta()}, core::PutTenant{samples::tenant()},
-         core::PutQueue{samples::queue()}, core::PutFlowKey{samples::flow_key()},
-         core::PutUrlGroup{samples::url_group()},
-         core::PutCounters{TenantId{5}, samples::counters()},
-         core::PutDeadLetter{{TenantId{5}, moment_from_ms(3), Seq{77}}}});
+  apply({message(77), core::Put<core::MessageState>{{Seq{77}, samples::state()}},
+         samples::put_attempt(Seq{77}, samples::attempt(2)),
+         samples::put_attempt(Seq{77}, samples::attempt(1)),
+         samples::put_attempt(Seq{78}, samples::attempt(9)),
+         core::Put<core::Dedup>{{{TenantId{5}, "d-1"}, dedup}},
+         core::Put<core::Meta>{samples::meta()}, core::Put<core::Tenant>{samples::tenant()},
+         core::Put<core::Queue>{samples::queue()}, core::Put<core::FlowKey>{samples::flow_key()},
+         core::Put<core::UrlGroup>{samples::url_group()},
+         core::Put<core::Counters>{{TenantId{5}, samples::counters()}},
+         core::Put<core::DeadLetterKey>{{TenantId{5}, moment_from_ms(3), Seq{77}}}});
   TypedReader r = reader();
-  ASSERT_NE(r.message(Seq{77}), nullptr);
-  EXPECT_EQ(*r.message(Seq{77}), samples::message());
-  EXPECT_EQ(r.state(Seq{77}), samples::state());
-  EXPECT_EQ(r.attempts(Seq{77}),
-            (std::vector<core::Attempt>{samples::attempt(1), samples::attempt(2)}));
-  EXPECT_EQ(r.dedup(TenantId{5}, "d-1"), dedup);
-  EXPECT_EQ(r.dedup(TenantId{6}, "d-1"), std::nullopt);
-  EXPECT_EQ(r.meta(), samples::meta());
-  EXPECT_EQ(r.tenants(), (std::vector<core::Tenant>{samples::tenant()}));
-  EXPECT_EQ(r.queues(), (std::vector<core::Queue>{samples::queue()}));
-  EXPECT_EQ(r.flow_keys(), (std::vector<core::FlowKey>{samples::flow_key()}));
-  EXPECT_EQ(r.url_groups(), (std::vector<core::UrlGroup>{samples::url_group()}));
-  EXPECT_EQ(r.url_groups(TenantId{5}), r.url_groups());
-  EXPECT_TRUE(r.url_groups(TenantId{6}).empty());
-  EXPECT_EQ(r.url_group(TenantId{5}, "group"), samples::url_group());
-  EXPECT_EQ(r.url_group(TenantId{6}, "group"), std::nullopt);
-  ASSERT_EQ(r.counters().size(), 1U);
-  EXPECT_EQ(r.counters()[0], (std::pair{TenantId{5}, samples::counters()}));
-  EXPECT_TRUE(r.has_dead_letter({TenantId{5}, moment_from_ms(3), Seq{77}}));
-  EXPECT_FALSE(r.has_dead_letter({TenantId{5}, moment_from_ms(4), Seq{77}}));
+  ASSERT_NE(r.get<core::Message>(Seq{77}), nullptr);
+  EXPECT_EQ(*r.get<core::Message>(Seq{77}), samples::message());
+  EXPECT_EQ(r.get<core::MessageState>(Seq{77}), samples::state());
+  const auto attempts = r.scan(core::Range<core::Attempt>::of(Seq{77}));
+  ASSERT_EQ(attempts.size(), 2U);
+  EXPECT_EQ(attempts[0], (core::Keyed<core::Attempt>{{Seq{77}, 1}, samples::attempt(1)}));
+  EXPECT_EQ(attempts[1], (core::Keyed<core::Attempt>{{Seq{77}, 2}, samples::attempt(2)}));
+  EXPECT_EQ(r.get<core::Dedup>({TenantId{5}, "d-1"}), dedup);
+  EXPECT_EQ(r.get<core::Dedup>({TenantId{6}, "d-1"}), std::nullopt);
+  EXPECT_EQ(r.get<core::Meta>({}), samples::meta());
+  EXPECT_EQ(r.scan<core::Tenant>(), (std::vector<core::Tenant>{samples::tenant()}));
+  EXPECT_EQ(r.scan<core::Queue>(), (std::vector<core::Queue>{samples::queue()}));
+  EXPECT_EQ(r.scan<core::FlowKey>(), (std::vector<core::FlowKey>{samples::flow_key()}));
+  EXPECT_EQ(r.scan<core::UrlGroup>(), (std::vector<core::UrlGroup>{samples::url_group()}));
+  EXPECT_EQ(r.scan(core::Range<core::UrlGroup>::of(TenantId{5})), r.scan<core::UrlGroup>());
+  EXPECT_TRUE(r.scan(core::Range<core::UrlGroup>::of(TenantId{6})).empty());
+  EXPECT_EQ(r.get<core::UrlGroup>({TenantId{5}, "group"}), samples::url_group());
+  EXPECT_EQ(r.get<core::UrlGroup>({TenantId{6}, "group"}), std::nullopt);
+  EXPECT_EQ(r.scan<core::Counters>(),
+            (std::vector<core::Keyed<core::Counters>>{{TenantId{5}, samples::counters()}}));
+  EXPECT_TRUE(r.get<core::DeadLetterKey>({TenantId{5}, moment_from_ms(3), Seq{77}}).has_value());
+  EXPECT_FALSE(r.get<core::DeadLetterKey>({TenantId{5}, moment_from_ms(4), Seq{77}}).has_value());
 }
 
 TEST_F(TypedReaderTest, SmallTablesAreReadWholeHoweverManyRowsTheyHave) {
@@ -111,12 +108,12 @@ TEST_F(TypedReaderTest, SmallTablesAreReadWholeHoweverManyRowsTheyHave) {
   for (int i = 0; i < 1000; ++i) {
     core::Queue queue = samples::queue();
     queue.name = std::to_string(i);
-    mutations.push_back(core::PutQueue{queue});
-    mutations.push_back(core::PutAttempt{Seq{1}, samples::attempt(static_cast<unsigned>(i))});
+    mutations.push_back(core::Put<core::Queue>{queue});
+    mutations.push_back(samples::put_attempt(Seq{1}, samples::attempt(static_cast<unsigned>(i))));
   }
   apply(mutations);
-  EXPECT_EQ(reader().queues().size(), 1000U);
-  EXPECT_EQ(reader().attempts(Seq{1}).size(), 1000U);
+  EXPECT_EQ(reader().scan<core::Queue>().size(), 1000U);
+  EXPECT_EQ(reader().scan(core::Range<core::Attempt>::of(Seq{1})).size(), 1000U);
 }
 
 TEST_F(TypedReaderTest, LanesAreReadOneByOneAndInPieces) {
@@ -127,10 +124,13 @@ TEST_F(TypedReaderTest, LanesAreReadOneByOneAndInPieces) {
   const auto entry = [](std::int64_t due, std::uint64_t seq) {
     return core::LaneEntry{.place = {moment_from_ms(due), Seq{seq}}};
   };
-  apply({core::PutLaneEntry{first, entry(20, 1)}, core::PutLaneEntry{first, entry(10, 9)},
-         core::PutLaneEntry{first, entry(20, 5)}, core::PutLaneEntry{longer, entry(1, 2)},
-         core::PutLaneEntry{ordered, entry(0, 4)}, core::PutLaneEntry{ordered, entry(0, 3)},
-         core::PutLaneEntry{other, entry(5, 6)}});
+  apply({core::Put<core::LaneRow>{{first, entry(20, 1)}},
+         core::Put<core::LaneRow>{{first, entry(10, 9)}},
+         core::Put<core::LaneRow>{{first, entry(20, 5)}},
+         core::Put<core::LaneRow>{{longer, entry(1, 2)}},
+         core::Put<core::LaneRow>{{ordered, entry(0, 4)}},
+         core::Put<core::LaneRow>{{ordered, entry(0, 3)}},
+         core::Put<core::LaneRow>{{other, entry(5, 6)}}});
   TypedReader r = reader();
   EXPECT_EQ(seqs(r.lane_entries(first, {}, 10)), (Numbers{9, 1, 5}));
   EXPECT_EQ(seqs(r.lane_entries(first, {}, 2)), (Numbers{9, 1}));
@@ -158,38 +158,42 @@ TEST_F(TypedReaderTest, LanesAreReadOneByOneAndInPieces) {
 TEST_F(TypedReaderTest, MessagesComeInTheOrderOfAcceptance) {
   apply({message(3), message(256), message(2)});
   TypedReader r = reader();
-  const auto after_two = r.messages_after(Seq{2}, 10);
+  const auto after_two = r.scan(core::Range<core::Message>().after(Seq{2}), 10);
   ASSERT_EQ(after_two.size(), 2U);
   EXPECT_EQ(after_two[0]->id.seq, Seq{3});
   EXPECT_EQ(after_two[1]->id.seq, Seq{256});
-  EXPECT_EQ(r.messages_after(Seq{}, 1).size(), 1U);
-  EXPECT_TRUE(r.messages_after(Seq{256}, 1).empty());
+  EXPECT_EQ(r.scan(core::Range<core::Message>().after(Seq{}), 1).size(), 1U);
+  EXPECT_TRUE(r.scan(core::Range<core::Message>().after(Seq{256}), 1).empty());
   EXPECT_EQ(r.last_seq(), Seq{256});
 }
 
 TEST_F(TypedReaderTest, ANumberIsNotGivenOutAgainWhenTheLastMessageIsPurged) {
   core::Meta meta = samples::meta();
   meta.indexed_up_to = Seq{500};
-  apply({message(3), core::PutMeta{meta}});
+  apply({message(3), core::Put<core::Meta>{meta}});
   EXPECT_EQ(reader().last_seq(), Seq{500});
-  apply({core::PurgeMessage{Seq{3}, false}, message(501)});
+  apply({core::Erase<core::Message>(Seq{3}), message(501)});
   EXPECT_EQ(reader().last_seq(), Seq{501});
 }
 
 TEST_F(TypedReaderTest, ExpiriesAreThoseThatAreDue) {
-  apply({core::PutExpiry{moment_from_ms(30), 1, {Seq{3}}, {}},
-         core::PutExpiry{moment_from_ms(10), 9, {Seq{1}}, {}},
-         core::PutExpiry{moment_from_ms(20), 2, {Seq{2}}, {}}});
+  apply({core::Put<core::Expiry>{{moment_from_ms(30), 1, {Seq{3}}, {}}},
+         core::Put<core::Expiry>{{moment_from_ms(10), 9, {Seq{1}}, {}}},
+         core::Put<core::Expiry>{{moment_from_ms(20), 2, {Seq{2}}, {}}}});
   TypedReader r = reader();
-  EXPECT_TRUE(r.expiries_until(moment_from_ms(9), 10).empty());
-  const auto due = r.expiries_until(moment_from_ms(20), 10);
+  const auto until = [&r](std::int64_t ms, std::size_t limit) {
+    return r.scan(core::Range<core::Expiry>().up_to(moment_from_ms(ms)), limit);
+  };
+  EXPECT_TRUE(until(9, 10).empty());
+  const auto due = until(20, 10);
   ASSERT_EQ(due.size(), 2U);
   EXPECT_EQ(due[0].at, moment_from_ms(10));
   EXPECT_EQ(due[0].batch, 9U);
   EXPECT_EQ(due[1].messages, (std::vector<Seq>{Seq{2}}));
-  EXPECT_EQ(r.expiries_until(moment_from_ms(20), 1).size(), 1U);
+  EXPECT_EQ(until(20, 1).size(), 1U);
 
-  const auto rest = r.expiries({moment_from_ms(10), 10}, {moment_from_ms(30), 1}, 10);
+  const auto rest = r.scan(
+      core::Range<core::Expiry>().from(moment_from_ms(10), 10U).before(moment_from_ms(30), 1U));
   ASSERT_EQ(rest.size(), 1U);
   EXPECT_EQ(rest[0].at, moment_from_ms(20));
 }
@@ -198,34 +202,60 @@ TEST_F(TypedReaderTest, DeadLettersArePagedInBothDirections) {
   const auto key = [](std::uint32_t tenant, std::int64_t ms, std::uint64_t seq) {
     return core::DeadLetterKey{TenantId{tenant}, moment_from_ms(ms), Seq{seq}};
   };
-  apply({core::PutDeadLetter{key(1, 10, 1)}, core::PutDeadLetter{key(1, 10, 2)},
-         core::PutDeadLetter{key(1, 20, 3)}, core::PutDeadLetter{key(2, 15, 4)},
-         core::PutDeadLetter{key(0, 15, 5)}});
+  apply(
+      {core::Put<core::DeadLetterKey>{key(1, 10, 1)}, core::Put<core::DeadLetterKey>{key(1, 10, 2)},
+       core::Put<core::DeadLetterKey>{key(1, 20, 3)}, core::Put<core::DeadLetterKey>{key(2, 15, 4)},
+       core::Put<core::DeadLetterKey>{key(0, 15, 5)}});
   TypedReader r = reader();
   using Keys = std::vector<core::DeadLetterKey>;
+  using Letters = core::Range<core::DeadLetterKey>;
+  const auto up = core::Order::ascending;
+  const auto down = core::Order::descending;
   const TenantId one{1};
-  EXPECT_EQ(r.dead_letters(one, {}, false, 10),
-            (Keys{key(1, 10, 1), key(1, 10, 2), key(1, 20, 3)}));
-  EXPECT_EQ(r.dead_letters(one, {}, true, 2), (Keys{key(1, 20, 3), key(1, 10, 2)}));
-  EXPECT_EQ(r.dead_letters(one, key(1, 10, 1), false, 1), (Keys{key(1, 10, 2)}));
-  EXPECT_EQ(r.dead_letters(one, key(1, 10, 2), true, 10), (Keys{key(1, 10, 1)}));
-  EXPECT_EQ(r.dead_letters(one, key(1, 10, 1), true, 10), (Keys{}));
-  EXPECT_EQ(r.dead_letters(TenantId{0xffffffff}, {}, true, 10), (Keys{}));
+  const Moment ten = moment_from_ms(10);
+  EXPECT_EQ(r.scan(Letters::of(one), 10, up), (Keys{key(1, 10, 1), key(1, 10, 2), key(1, 20, 3)}));
+  EXPECT_EQ(r.scan(Letters::of(one), 2, down), (Keys{key(1, 20, 3), key(1, 10, 2)}));
+  EXPECT_EQ(r.scan(Letters::of(one).after(one, ten, Seq{1}), 1, up), (Keys{key(1, 10, 2)}));
+  EXPECT_EQ(r.scan(Letters::of(one).before(one, ten, Seq{2}), 10, down), (Keys{key(1, 10, 1)}));
+  EXPECT_EQ(r.scan(Letters::of(one).before(one, ten, Seq{1}), 10, down), (Keys{}));
+  EXPECT_EQ(r.scan(Letters::of(TenantId{0xffffffff}), 10, down), (Keys{}));
+}
+
+TEST_F(TypedReaderTest, AllRowsAreReadInPiecesInBothDirections) {
+  std::vector<core::Mutation> mutations;
+  std::vector<core::DeadLetterKey> all;
+  for (std::uint64_t i = 1; i <= 1000; ++i) {
+    all.push_back({TenantId{1}, moment_from_ms(5), Seq{i}});
+    mutations.push_back(core::Put<core::DeadLetterKey>{all.back()});
+  }
+  apply(mutations);
+  EXPECT_EQ(reader().scan<core::DeadLetterKey>(), all);
+  std::ranges::reverse(all);
+  EXPECT_EQ(reader().scan<core::DeadLetterKey>({}, core::all_rows, core::Order::descending), all);
 }
 
 TEST_F(TypedReaderTest, EventsAreCutByTimeAndPagedInBothDirections) {
   const auto batch = [](std::uint32_t tenant, std::int64_t ms, std::uint64_t number) {
-    return core::AppendEvents{
-        TenantId{tenant}, moment_from_ms(ms), number, {{Seq{number}, core::EventKind::created, 0}}};
+    return core::Put<core::Events>{{TenantId{tenant},
+                                    moment_from_ms(ms),
+                                    number,
+                                    {{Seq{number}, core::EventKind::created, 0}}}};
   };
   apply({batch(1, 10, 1), batch(1, 20, 2), batch(1, 20, 3), batch(1, 30, 4), batch(2, 20, 5)});
   TypedReader r = reader();
-  const auto numbers = [&r](std::int64_t from, std::int64_t to,
-                            std::optional<std::pair<Moment, std::uint64_t>> after, bool latest,
-                            std::size_t limit) {
+  const TenantId one{1};
+  const auto numbers = [&](std::int64_t from, std::int64_t to,
+                           std::optional<std::pair<Moment, std::uint64_t>> after, bool latest,
+                           std::size_t limit) {
+    auto range =
+        core::Range<core::Events>().from(one, moment_from_ms(from)).up_to(one, moment_from_ms(to));
+    if (after) {
+      latest ? range.before(one, after->first, after->second)
+             : range.after(one, after->first, after->second);
+    }
     Numbers out;
     for (const auto& events :
-         r.events(TenantId{1}, moment_from_ms(from), moment_from_ms(to), after, latest, limit)) {
+         r.scan(range, limit, latest ? core::Order::descending : core::Order::ascending)) {
       out.push_back(events.batch);
     }
     return out;
@@ -244,22 +274,22 @@ TEST_F(TypedReaderTest, EventsAreCutByTimeAndPagedInBothDirections) {
   EXPECT_EQ(numbers(-50, 100, {}, false, 1), (Numbers{1}));
   EXPECT_EQ(numbers(-50, -1, {}, false, 10), (Numbers{}));
   EXPECT_EQ(numbers(50, 20, {}, false, 10), (Numbers{}));
-  EXPECT_EQ(r.events(TenantId{1}, {}, never, {}, false, 10).size(), 4U);
+  EXPECT_EQ(r.scan(core::Range<core::Events>::of(one)).size(), 4U);
 }
 
 TEST_F(TypedReaderTest, WhatCannotBeReadIsThrownWithItsPlace) {
-  put_raw(Table::message, seq_key(Seq{1}), "\xff");
-  put_raw(Table::state, seq_key(Seq{1}), "\xff");
+  put_raw(Table::message, encode_key<core::Message>(Seq{1}), "\xff");
+  put_raw(Table::state, encode_key<core::Message>(Seq{1}), "\xff");
   put_raw(Table::lane, "short", "");
   put_raw(Table::tenant, "long key", "");
   TypedReader r = reader();
-  EXPECT_THROW(r.message(Seq{1}), core::CorruptRecord);
-  EXPECT_THROW(r.state(Seq{1}), core::CorruptRecord);
+  EXPECT_THROW(r.get<core::Message>(Seq{1}), core::CorruptRecord);
+  EXPECT_THROW(r.get<core::MessageState>(Seq{1}), core::CorruptRecord);
   EXPECT_THROW(r.next_lane({}), core::CorruptRecord);
-  EXPECT_THROW(r.tenants(), core::CorruptRecord);
-  EXPECT_THROW(r.messages_after(Seq{}, 1), core::CorruptRecord);
+  EXPECT_THROW(r.scan<core::Tenant>(), core::CorruptRecord);
+  EXPECT_THROW(r.scan(core::Range<core::Message>().after(Seq{}), 1), core::CorruptRecord);
   try {
-    r.message(Seq{1});
+    r.get<core::Message>(Seq{1});
   } catch (const core::CorruptRecord& corrupt) {
     EXPECT_NE(std::string(corrupt.what()).find("message/0000000000000001"), std::string::npos);
   }
@@ -290,9 +320,9 @@ TEST_F(TypedReaderTest, WhatTheDiskDoesNotGiveOutIsNotTakenForDamage) {
   const Row rows[] = {
       {ErrorKind::internal, true}, {ErrorKind::unavailable, true}, {ErrorKind::corruption, false}};
   const std::function<void(TypedReader&)> reads[] = {
-      [](TypedReader& r) { r.message(Seq{1}); },
+      [](TypedReader& r) { r.get<core::Message>(Seq{1}); },
       [](TypedReader& r) { r.last_seq(); },
-      [](TypedReader& r) { r.queues(); },
+      [](TypedReader& r) { r.scan<core::Queue>(); },
   };
   for (const Row& row : rows) {
     SCOPED_TRACE(static_cast<int>(row.kind));
@@ -314,7 +344,7 @@ TEST_F(TypedReaderTest, AFailingSnapshotIsThrownToo) {
   apply({message(1)});
   TypedReader r = reader();
   store_.crash_at(0);
-  EXPECT_THROW(r.message(Seq{1}), UnreadableRecord);
+  EXPECT_THROW(r.get<core::Message>(Seq{1}), UnreadableRecord);
   EXPECT_THROW(r.last_seq(), UnreadableRecord);
 }
 

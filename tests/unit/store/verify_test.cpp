@@ -36,6 +36,10 @@ std::shared_ptr<const core::Message> queued(std::uint64_t seq) {
   return std::make_shared<const core::Message>(m);
 }
 
+core::Put<core::Attempt> put_attempt(Seq seq, const core::Attempt& made) {
+  return {{{seq, made.fence.attempt}, made}};
+}
+
 core::MessageState state(core::Status status, bool in_dlq = false) {
   core::MessageState s;
   s.status = status;
@@ -46,8 +50,8 @@ core::MessageState state(core::Status status, bool in_dlq = false) {
   return s;
 }
 
-core::PutLaneEntry index_entry(std::uint64_t seq, std::int64_t due) {
-  return {core::lane_of(*message(seq)), {.place = {moment_from_ms(due), Seq{seq}}}};
+core::Put<core::LaneRow> index_entry(std::uint64_t seq, std::int64_t due) {
+  return {{core::lane_of(*message(seq)), {.place = {moment_from_ms(due), Seq{seq}}}}};
 }
 
 /// 1 delivered, 2 a dead letter, 3 waits for a retry, 4 waits in the index, 5 too young for one.
@@ -55,38 +59,41 @@ std::vector<core::Mutation> sound() {
   core::Attempt first;
   first.fence = {1, 1};
   return {
-      core::PutMeta{{.format = 1, .epoch = 1, .indexed_up_to = Seq{4}, .time = {}}},
-      core::PutTenant{{.id = tenant, .name = "t"}},
-      core::PutQueue{{.tenant = tenant, .name = "q"}},
-      core::PutFlowKey{{.tenant = tenant, .key = "f"}},
-      core::PutMessage{message(1)},
-      core::PutState{Seq{1}, state(core::Status::succeeded)},
-      core::PutAttempt{Seq{1}, first},
-      core::PutMessage{message(2)},
-      core::PutState{Seq{2}, state(core::Status::failed, true)},
-      core::PutDeadLetter{{tenant, moment_from_ms(4000), Seq{2}}},
-      core::PutMessage{message(3)},
-      core::PutState{Seq{3}, state(core::Status::pending)},
+      core::Put<core::Meta>{{.format = 1, .epoch = 1, .indexed_up_to = Seq{4}, .time = {}}},
+      core::Put<core::Tenant>{{.id = tenant, .name = "t"}},
+      core::Put<core::Queue>{{.tenant = tenant, .name = "q"}},
+      core::Put<core::FlowKey>{{.tenant = tenant, .key = "f"}},
+      core::Put<core::Message>{message(1)},
+      core::Put<core::MessageState>{{Seq{1}, state(core::Status::succeeded)}},
+      put_attempt(Seq{1}, first),
+      core::Put<core::Message>{message(2)},
+      core::Put<core::MessageState>{{Seq{2}, state(core::Status::failed, true)}},
+      core::Put<core::DeadLetterKey>{{tenant, moment_from_ms(4000), Seq{2}}},
+      core::Put<core::Message>{message(3)},
+      core::Put<core::MessageState>{{Seq{3}, state(core::Status::pending)}},
       index_entry(3, 3000),
-      core::PutMessage{message(4, "d")},
-      core::PutDedup{tenant, "d", {{Seq{4}, 28}, moment_from_ms(9000)}},
+      core::Put<core::Message>{message(4, "d")},
+      core::Put<core::Dedup>{{{tenant, "d"}, {{Seq{4}, 28}, moment_from_ms(9000)}}},
       index_entry(4, 2000),
-      core::PutMessage{message(5)},
-      core::AppendEvents{tenant, moment_from_ms(1), 1, {{Seq{1}, core::EventKind::created, 0}}},
-      core::AppendEvents{tenant, moment_from_ms(2), 2, {{Seq{5}, core::EventKind::created, 0}}},
-      core::PutExpiry{moment_from_ms(9000), 1, {Seq{1}}, {{tenant, "d"}}},
-      core::PutSchedule{{.tenant = tenant, .id = "s", .cron = "@daily"}},
-      core::PutScheduleState{tenant, "s", {.next_at = moment_from_ms(7000)}},
-      core::PutSchedule{{.tenant = tenant, .id = "ended", .cron = "@daily"}},
-      core::PutScheduleState{tenant, "ended", {}},
-      core::PutCounters{tenant,
-                        {.accepted = 6,
-                         .pending = 3,
-                         .succeeded = 2,
-                         .failed = 1,
-                         .dead_letters = 1,
-                         .attempts = 8,
-                         .purged = 1}},
+      core::Put<core::Message>{message(5)},
+      core::Put<core::Events>{
+          {tenant, moment_from_ms(1), 1, {{Seq{1}, core::EventKind::created, 0}}}},
+      core::Put<core::Events>{
+          {tenant, moment_from_ms(2), 2, {{Seq{5}, core::EventKind::created, 0}}}},
+      core::Put<core::Expiry>{{moment_from_ms(9000), 1, {Seq{1}}, {{tenant, "d"}}}},
+      core::Put<core::Schedule>({.tenant = tenant, .id = "s", .cron = "@daily"}),
+      core::Put<core::ScheduleState>{{{tenant, "s"}, {.next_at = moment_from_ms(7000)}}},
+      core::Put<core::ScheduleDue>{{moment_from_ms(7000), tenant, "s"}},
+      core::Put<core::Schedule>({.tenant = tenant, .id = "ended", .cron = "@daily"}),
+      core::Put<core::ScheduleState>{{{tenant, "ended"}, {}}},
+      core::Put<core::Counters>{{tenant,
+                                 {.accepted = 6,
+                                  .pending = 3,
+                                  .succeeded = 2,
+                                  .failed = 1,
+                                  .dead_letters = 1,
+                                  .attempts = 8,
+                                  .purged = 1}}},
   };
 }
 
@@ -120,7 +127,8 @@ TEST(Verify, FindsNothingWrongWithASoundStore) {
 TEST(Verify, LooksForNoMessageBehindTheMarkOfABatch) {
   std::vector<core::Mutation> rows = sound();
   const std::string id = core::mark_dedup_id("topic x");
-  rows.emplace_back(core::PutDedup{tenant, id, {{Seq{4'000'000}, 28}, moment_from_ms(9000)}});
+  rows.emplace_back(
+      core::Put<core::Dedup>{{{tenant, id}, {{Seq{4'000'000}, 28}, moment_from_ms(9000)}}});
 
   EXPECT_EQ(report_of(rows).problems, std::vector<std::string>{});
 }
@@ -139,52 +147,59 @@ TEST(Verify, FindsEachKindOfDamage) {
     core::Mutation damage;
     const char* says;
   };
-  const auto counters = [](core::Counters changed) { return core::PutCounters{tenant, changed}; };
+  const auto counters = [](core::Counters changed) {
+    return core::Put<core::Counters>{{tenant, changed}};
+  };
   core::Attempt third;
   third.fence = {1, 3};
   const Row rows[] = {
       {"lost index entry",
-       core::DeleteLaneEntry{core::lane_of(*message(4)), {moment_from_ms(2000), Seq{4}}},
+       core::Erase<core::LaneRow>(core::lane_of(*message(4)),
+                                  core::LanePlace{moment_from_ms(2000), Seq{4}}),
        "message 4 is unfinished but in no lane"},
       {"a state needs an index entry, however young",
-       core::PutState{Seq{5}, state(core::Status::pending)},
+       core::Put<core::MessageState>{{Seq{5}, state(core::Status::pending)}},
        "message 5 is unfinished but in no lane"},
-      {"mark too far", core::PutMeta{{.format = 1, .epoch = 1, .indexed_up_to = Seq{5}}},
+      {"mark too far", core::Put<core::Meta>{{.format = 1, .epoch = 1, .indexed_up_to = Seq{5}}},
        "message 5 is unfinished but in no lane"},
       {"index entry of a final message", index_entry(1, 3000), "which is final"},
       {"index entry of nobody", index_entry(9, 3000), "message 9, which is not there"},
       {"two index entries", index_entry(4, 2500), "more than one index entry"},
       {"index entry at another time", index_entry(4, 2500), "not at the due time"},
       {"index entry in another lane",
-       core::PutLaneEntry{{tenant, "q", "", "", ""}, {.place = {Moment{}, Seq{5}}}},
+       core::Put<core::LaneRow>{{{tenant, "q", "", "", ""}, {.place = {Moment{}, Seq{5}}}}},
        "not in the lane of message 5"},
-      {"wrong lag", core::PutQueue{{.tenant = tenant, .name = "q", .lag = 2}},
+      {"wrong lag", core::Put<core::Queue>{{.tenant = tenant, .name = "q", .lag = 2}},
        "the lag of queue q is 2, but 0 were counted"},
-      {"message of no queue", core::PutMessage{queued(6)},
+      {"message of no queue", core::Put<core::Message>{queued(6)},
        "message 6 waits in queue nowhere, which is not there"},
-      {"lost dead letter", core::DeleteDeadLetter{{tenant, moment_from_ms(4000), Seq{2}}},
+      {"lost dead letter", core::Erase<core::DeadLetterKey>(tenant, moment_from_ms(4000), Seq{2}),
        "message 2 should be in the dead-letter queue"},
       {"dead letter of a delivered message",
-       core::PutDeadLetter{{tenant, moment_from_ms(4000), Seq{1}}}, "of message 1 is not what"},
-      {"state of nobody", core::PutState{Seq{8}, state(core::Status::pending)},
+       core::Put<core::DeadLetterKey>{{tenant, moment_from_ms(4000), Seq{1}}},
+       "of message 1 is not what"},
+      {"state of nobody", core::Put<core::MessageState>{{Seq{8}, state(core::Status::pending)}},
        "a state of message 8, which is not there"},
-      {"attempt that is none", core::PutAttempt{Seq{1}, third}, "Attempt 3 is not an earlier"},
-      {"dedup of another message", core::PutDedup{tenant, "x", {{Seq{4}, 28}, {}}},
+      {"attempt that is none", put_attempt(Seq{1}, third), "Attempt 3 is not an earlier"},
+      {"dedup of another message", core::Put<core::Dedup>{{{tenant, "x"}, {{Seq{4}, 28}, {}}}},
        "names message 4, which has another id"},
-      {"dedup of the future", core::PutDedup{tenant, "x", {{Seq{40}, 28}, {}}}, "never accepted"},
+      {"dedup of the future", core::Put<core::Dedup>{{{tenant, "x"}, {{Seq{40}, 28}, {}}}},
+       "never accepted"},
       {"events out of order",
-       core::AppendEvents{tenant, moment_from_ms(3), 1, {{Seq{1}, core::EventKind::active, 1}}},
+       core::Put<core::Events>{
+           {tenant, moment_from_ms(3), 1, {{Seq{1}, core::EventKind::active, 1}}}},
        "was written before"},
       {"event of the future",
-       core::AppendEvents{tenant, moment_from_ms(3), 3, {{Seq{99}, core::EventKind::active, 1}}},
+       core::Put<core::Events>{
+           {tenant, moment_from_ms(3), 3, {{Seq{99}, core::EventKind::active, 1}}}},
        "message 99, which was never accepted"},
-      {"schedule without a state", core::PutSchedule{{.tenant = tenant, .id = "t"}},
+      {"schedule without a state", core::Put<core::Schedule>({.tenant = tenant, .id = "t"}),
        "has no state: it would never run"},
-      {"state of no schedule", core::PutScheduleState{tenant, "t", {}},
+      {"state of no schedule", core::Put<core::ScheduleState>{{{tenant, "t"}, {}}},
        "of a schedule that is not there"},
-      {"run of nobody", core::DeleteSchedule{tenant, "s", never}, "not the next run"},
+      {"run of nobody", core::Erase<core::ScheduleState>(tenant, "s"), "not the next run"},
       {"two places in the order of runs",
-       core::PutScheduleState{tenant, "s", {.next_at = moment_from_ms(8000)}}, "not the next run"},
+       core::Put<core::ScheduleDue>{{moment_from_ms(8000), tenant, "s"}}, "not the next run"},
       {"not conserved",
        counters({.accepted = 6,
                  .pending = 3,
@@ -243,13 +258,14 @@ std::vector<core::Mutation> waiting_for_a_callback() {
   core::MessageState delivered = state(core::Status::succeeded);
   delivered.callbacks_open = 1;
   return {
-      core::PutMeta{{.format = 1, .epoch = 1, .indexed_up_to = Seq{1}, .time = {}}},
-      core::PutMessage{std::make_shared<const core::Message>(source)},
-      core::PutState{Seq{1}, delivered},
-      core::PutLaneEntry{core::lane_of(source),
-                         {.place = {Moment{}, Seq{1}}, .started = true, .finished = true}},
-      core::PutMessage{std::make_shared<const core::Message>(callback)},
-      core::PutCounters{tenant, {.accepted = 2, .pending = 1, .succeeded = 1, .attempts = 2}},
+      core::Put<core::Meta>{{.format = 1, .epoch = 1, .indexed_up_to = Seq{1}, .time = {}}},
+      core::Put<core::Message>{std::make_shared<const core::Message>(source)},
+      core::Put<core::MessageState>{{Seq{1}, delivered}},
+      core::Put<core::LaneRow>{{core::lane_of(source),
+                                {.place = {Moment{}, Seq{1}}, .started = true, .finished = true}}},
+      core::Put<core::Message>{std::make_shared<const core::Message>(callback)},
+      core::Put<core::Counters>{
+          {tenant, {.accepted = 2, .pending = 1, .succeeded = 1, .attempts = 2}}},
   };
 }
 
@@ -269,17 +285,20 @@ TEST(Verify, KnowsWhoHoldsAQueueForItsCallbacks) {
   of_nobody.callback_of = {Seq{9}, 9};
   const Row rows[] = {
       {"an entry that does not say so",
-       core::PutLaneEntry{lane, {.place = {Moment{}, Seq{1}}, .started = true}},
+       core::Put<core::LaneRow>{{lane, {.place = {Moment{}, Seq{1}}, .started = true}}},
        "whether it holds its slot"},
       {"an entry without a slot",
-       core::PutLaneEntry{lane, {.place = {Moment{}, Seq{1}}, .finished = true}},
+       core::Put<core::LaneRow>{{lane, {.place = {Moment{}, Seq{1}}, .finished = true}}},
        "whether it holds its slot"},
-      {"a lost entry", core::DeleteLaneEntry{lane, {Moment{}, Seq{1}}},
+      {"a lost entry", core::Erase<core::LaneRow>(lane, core::LanePlace{Moment{}, Seq{1}}),
        "message 1 waits for its callbacks, but the next start would not know"},
-      {"it waits for too many", core::PutState{Seq{1}, two}, "waits for 2 callbacks, but 1 are"},
-      {"it waits for nobody", core::PutMessage{std::make_shared<const core::Message>(of_nobody)},
+      {"it waits for too many", core::Put<core::MessageState>{{Seq{1}, two}},
+       "waits for 2 callbacks, but 1 are"},
+      {"it waits for nobody",
+       core::Put<core::Message>{std::make_shared<const core::Message>(of_nobody)},
        "waits for 1 callbacks, but 0 are"},
-      {"it has stopped waiting", core::PutState{Seq{1}, state(core::Status::succeeded)},
+      {"it has stopped waiting",
+       core::Put<core::MessageState>{{Seq{1}, state(core::Status::succeeded)}},
        "message 1 does not wait for its callbacks"},
   };
   for (const Row& row : rows) {
@@ -299,12 +318,13 @@ TEST(Verify, FindsBytesThatAreNoRecordInEveryTable) {
     const Write broken_key{Write::Kind::put, static_cast<Table>(i), "x", "\xff\xff\xff"};
     EXPECT_FALSE(report_of(sound(), {broken_key}).ok());
   }
-  const Write broken_value{Write::Kind::put, Table::message, seq_key(Seq{4}), "\xff\xff\xff"};
+  const Write broken_value{Write::Kind::put, Table::message, encode_key<core::Message>(Seq{4}),
+                           "\xff\xff\xff"};
   EXPECT_FALSE(report_of(sound(), {broken_value}).ok());
 }
 
 TEST(Verify, FindsAScheduleThatIsNotInTheOrderOfRuns) {
-  const std::string due = schedule_due_key({moment_from_ms(7000), tenant, "s"});
+  const std::string due = encode_key<core::ScheduleDue>({moment_from_ms(7000), tenant, "s"});
   const VerifyReport report =
       report_of(sound(), {{Write::Kind::erase, Table::schedule_due, due, {}}});
   ASSERT_EQ(report.problems.size(), 1U);
@@ -314,7 +334,7 @@ TEST(Verify, FindsAScheduleThatIsNotInTheOrderOfRuns) {
 TEST(Verify, ListsABoundedNumberOfProblems) {
   std::vector<core::Mutation> mutations;
   for (std::uint64_t seq = 1; seq <= 300; ++seq) {
-    mutations.push_back(core::PutState{Seq{seq}, state(core::Status::pending)});
+    mutations.push_back(core::Put<core::MessageState>{{Seq{seq}, state(core::Status::pending)}});
   }
   const VerifyReport report = report_of(mutations);
   EXPECT_EQ(report.problem_count, 300U);

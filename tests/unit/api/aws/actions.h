@@ -41,9 +41,8 @@ class ActionTest : public ::testing::Test {
   }
 
   core::Queue& add_queue(std::string name, core::PullSettings settings = {}) {
-    submitter.reader->queue_list.push_back(
+    return submitter.reader->put<core::Queue>(
         {.tenant = tenant, .name = std::move(name), .pull = std::move(settings)});
-    return submitter.reader->queue_list.back();
   }
 
   sqs::ExchangePtr make_exchange(const std::shared_ptr<api::testing::FakeConnection>& connection,

@@ -27,19 +27,21 @@ struct SnsLinks : ApiTest {
         --conflicts;
         return fail(ErrorKind::conflict, "somebody was faster");
       }
-      EXPECT_EQ(given->if_version, submitter.reader->document_list.front().version);
+      EXPECT_EQ(given->if_version, submitter.reader->scan<core::Document>().front().version);
       core::Document document = given->document;
       document.version = *given->if_version + 1;
-      submitter.reader->document_list = {document};
+      submitter.reader->put<core::Document>(document);
       return core::Done{};
     };
   }
   void put(const sns::Topic& topic) {
     core::Document document = sns::to_document(topic, core::TenantId{1});
     document.version = topic.version;
-    submitter.reader->document_list = {document};
+    submitter.reader->put<core::Document>(document);
   }
-  sns::Topic stored() { return sns::from_document(submitter.reader->document_list.front()); }
+  sns::Topic stored() {
+    return sns::from_document(submitter.reader->scan<core::Document>().front());
+  }
   http::Response follow(const std::string& link) { return call_as("", "GET", link); }
 
   int conflicts = 0;

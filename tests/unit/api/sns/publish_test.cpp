@@ -33,7 +33,7 @@ struct SnsPublish : aws::testing::ActionTest {
     add_queue("dead");
     Topic topic{.name = "t", .region = "eu-central-1", .incarnation = "i"};
     topic.subscriptions["one"] = raw_to_queue("one", "q");
-    submitter.reader->document_list.push_back(to_document(topic, aws::testing::tenant));
+    submitter.reader->put<core::Document>(to_document(topic, aws::testing::tenant));
     submitter.answer = [this](core::Command& command) -> core::Reply {
       const auto& items = command.get<core::PublishBatch>().items;
       queues.push_back(items.at(0).message->queue);
@@ -106,7 +106,7 @@ struct SnsFifoPublish : aws::testing::ActionTest {
     for (const std::string name : {"q", "other"}) {
       topic.subscriptions[name] = raw_to_queue(name, name);
     }
-    submitter.reader->document_list.push_back(to_document(topic, aws::testing::tenant));
+    submitter.reader->put<core::Document>(to_document(topic, aws::testing::tenant));
     submitter.answer = [this](core::Command& command) -> core::Reply {
       const auto& items = command.get<core::PublishBatch>().items;
       const core::Message& mark = *items.at(0).message;
@@ -148,7 +148,7 @@ TEST_F(SnsFifoPublish, WhatIsSentAgainAfterAnErrorReachesEverybodyOnce) {
   EXPECT_NE(refused.body.find("ServiceUnavailable"), std::string::npos) << refused.body;
   EXPECT_TRUE(accepted.empty()) << "else it would be there twice";
 
-  submitter.reader->queue_list.erase(submitter.reader->queue_list.begin());  // seen by now
+  submitter.reader->rows<core::Queue>().erase({aws::testing::tenant, "q"});  // seen by now
   const http::Response again = send();
   EXPECT_EQ(again.status, 200) << again.body;
   EXPECT_EQ(std::multiset(accepted.begin(), accepted.end()),

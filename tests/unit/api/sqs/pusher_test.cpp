@@ -35,11 +35,10 @@ struct PusherTest : ::testing::Test {
     if (!parallelism.empty()) {
       queue.pull->extra.push_back({"HikyakuPushParallelism", std::move(parallelism)});
     }
-    submitter.reader->queue_list.push_back(std::move(queue));
-    return submitter.reader->queue_list.back();
+    return submitter.reader->put<core::Queue>(std::move(queue));
   }
   void begin() {
-    for (const core::Queue& queue : submitter.reader->queue_list) {
+    for (const core::Queue& queue : submitter.reader->scan<core::Queue>()) {
       pusher.queue_changed(queue.tenant, queue.name);
     }
     io.run();
@@ -102,8 +101,8 @@ TEST_F(PusherTest, AsksForWhatMayBeOnTheWire) {
   add("q", "https://h/x", "3").pull->visibility = Millis{60'000};
   core::Queue& fifo = add("f.fifo", "https://h/x", "3");
   fifo.pull->fifo = true;
-  submitter.reader->queue_list.push_back({.tenant = tenant, .name = "pushed"});
-  submitter.reader->queue_list.push_back(
+  submitter.reader->put<core::Queue>({.tenant = tenant, .name = "pushed"});
+  submitter.reader->put<core::Queue>(
       {.tenant = tenant, .name = "pulled", .pull = core::PullSettings{}});
   begin();
 
@@ -211,9 +210,8 @@ TEST_F(PusherTest, WhatTheEngineHasNoRoomForIsTriedAgain) {
 }
 
 TEST_F(PusherTest, ChangesOfAQueueAreObeyed) {
-  submitter.reader->queue_list.push_back(
+  core::Queue& queue = submitter.reader->put<core::Queue>(
       {.tenant = tenant, .name = "q", .pull = core::PullSettings{}});
-  core::Queue& queue = submitter.reader->queue_list.back();
   begin();
   EXPECT_TRUE(asked<core::Receive>().empty());
 

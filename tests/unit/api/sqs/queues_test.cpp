@@ -16,9 +16,8 @@ struct SqsQueues : aws::testing::ActionTest {
       if (create == nullptr) {
         return core::Done{};
       }
-      auto& kept = submitter.reader->queue_list;
-      const auto known = std::ranges::find(kept, create->name, &core::Queue::name);
-      if (known != kept.end()) {
+      if (const auto known =
+              submitter.reader->get<core::Queue>({aws::testing::tenant, create->name})) {
         return core::QueueMade{true, *known};
       }
       return core::QueueMade{false, add_queue(create->name, create->settings)};
@@ -33,7 +32,7 @@ TEST_F(SqsQueues, TheWordsOfAFifoQueueAreTakenInAnyCase) {
   for (const std::string word : {"true", "True", "TRUE"}) {
     EXPECT_EQ(create(word + ".fifo", R"({"FifoQueue":")" + word + R"("})").status, 200) << word;
   }
-  for (const core::Queue& queue : submitter.reader->queue_list) {
+  for (const core::Queue& queue : submitter.reader->scan<core::Queue>()) {
     EXPECT_TRUE(queue.pull->fifo) << queue.name;
   }
   EXPECT_EQ(create("no.fifo", R"({"FifoQueue":"False"})").status, 400);
@@ -50,7 +49,7 @@ TEST_F(SqsQueues, TheWordsOfAFifoQueueAreTakenInAnyCase) {
 TEST_F(SqsQueues, AQueueIsTheSameWhenEachAttributeGivenIsWhatItHasAnyway) {
   ASSERT_EQ(create("q", R"({"VisibilityTimeout":"7"})").status, 200);
   ASSERT_EQ(create("f.fifo", R"({"FifoQueue":"true"})").status, 200);
-  const core::Queue q = submitter.reader->queue_list[0];
+  const core::Queue q = submitter.reader->rows<core::Queue>().at({aws::testing::tenant, "q"});
 
   for (const std::string same :
        {R"({})", R"({"VisibilityTimeout":"7","SqsManagedSseEnabled":"true"})",
@@ -79,7 +78,7 @@ TEST_F(SqsQueues, AQueueIsTheSameWhenEachAttributeGivenIsWhatItHasAnyway) {
     EXPECT_NE(response.body.find("QueueNameExists"), std::string::npos) << response.body;
     EXPECT_NE(response.body.find("attribute " + name), std::string::npos) << response.body;
   }
-  EXPECT_EQ(submitter.reader->queue_list[0].pull, q.pull);
+  EXPECT_EQ(submitter.reader->rows<core::Queue>().at({aws::testing::tenant, "q"}).pull, q.pull);
 }
 
 TEST_F(SqsQueues, AnAttributeThatWasSetIsComparedWithWhatItWasSetTo) {
@@ -120,15 +119,15 @@ TEST_F(SqsQueues, AQueueHaltsAfterTheReceivesOfItsPolicyOrOfItsOwn) {
     SCOPED_TRACE(name);
     EXPECT_EQ(create(name, R"({"FifoQueue":"true",)" + row.sets[0] + "}").status, 200);
     const auto queue = [&] {
-      return std::ranges::find(submitter.reader->queue_list, name, &core::Queue::name);
+      return &submitter.reader->rows<core::Queue>().at({aws::testing::tenant, name});
     };
     const std::string url = R"({"QueueUrl":"http://host/000000000000/)" + name + '"';
     for (std::size_t i = 1; i < row.sets.size(); ++i) {
       submitter.taken.clear();
       EXPECT_EQ(ask(set_queue_attributes, url + R"(,"Attributes":{)" + row.sets[i] + "}}").status,
                 200);
-      auto view = std::make_shared<api::testing::FakeReader>();  // one view never changes
-      view->queue_list = std::exchange(submitter.reader, view)->queue_list;
+      auto view = std::make_shared<api::testing::MemoryReader>();  // one view never changes
+      view->rows<core::Queue>() = std::exchange(submitter.reader, view)->rows<core::Queue>();
       queue()->pull = submitter.taken.at(0).get<core::SetPullSettings>().settings;
     }
     EXPECT_TRUE(queue()->pull->halt);
@@ -209,7 +208,7 @@ TEST_F(SqsPolicies, APermissionThatMakesThemTooLongIsRefused) {
   EXPECT_NE(refused.body.find("OverLimit"), std::string::npos) << refused.body;
   EXPECT_TRUE(submitter.taken.empty());
 
-  submitter.reader->queue_list[0].pull->extra.clear();
+  submitter.reader->rows<core::Queue>().at({aws::testing::tenant, "q"}).pull->extra.clear();
   EXPECT_EQ(permit().status, 200);
 }
 
@@ -261,9 +260,11 @@ TEST_F(SqsTags, AreHeldToTheSameRulesByBothActionsThatTakeThem) {
 
   for (const std::string& row :
        {one(repeated(128, "%C3%BC"), repeated(256, "%C3%BC")), one("k", "")}) {
-    submitter.reader->queue_list.resize(1);
+    submitter.reader->rows<core::Queue>().erase({aws::testing::tenant, "new"});
     EXPECT_EQ(create_with(row).status, 200) << row;
-    EXPECT_EQ(submitter.reader->queue_list[1].pull->tags.size(), 1U);
+    EXPECT_EQ(
+        submitter.reader->rows<core::Queue>().at({aws::testing::tenant, "new"}).pull->tags.size(),
+        1U);
     EXPECT_EQ(tag(row).status, 200) << row;
   }
 }

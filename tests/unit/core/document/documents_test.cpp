@@ -16,7 +16,7 @@ TEST(Documents, HaveAVersionThatRisesAndTheTimeOfTheFirst) {
   rig.pass(Millis{1000});
   rig.run(PutDocumentCommand{named("t"), {}});
 
-  const auto stored = rig.reader.document(tenant_one, "topic", "t");
+  const auto stored = rig.reader.get<Document>({tenant_one, "topic", "t"});
   ASSERT_TRUE(stored.has_value());
   EXPECT_EQ(stored->version, 2U);
   EXPECT_EQ(stored->created_at, made);
@@ -50,18 +50,18 @@ TEST(Documents, OfATenantThatIsNotThereAreRefused) {
   const Ran ran = rig.run(PutDocumentCommand{named("t", TenantId{9}), {}});
   ASSERT_FALSE(ran.replies.at(0).has_value());
   EXPECT_EQ(ran.replies[0].error().kind, ErrorKind::not_found);
-  EXPECT_TRUE(rig.reader.document_records.empty());
+  EXPECT_TRUE(rig.reader.rows<Document>().empty());
 }
 
 TEST(Documents, AreDeletedOnceOrNotAtAll) {
   Rig rig;
   rig.run(PutDocumentCommand{named("t"), {}});
   rig.run(DeleteDocumentCommand{tenant_one, "topic", "t"}).only<Done>();
-  EXPECT_TRUE(rig.reader.document_records.empty());
+  EXPECT_TRUE(rig.reader.rows<Document>().empty());
   const Ran again = rig.run(DeleteDocumentCommand{tenant_one, "topic", "t"});
   again.only<Done>();
   for (const Mutation& mutation : again.mutations) {
-    EXPECT_FALSE(std::holds_alternative<DeleteDocument>(mutation));
+    EXPECT_FALSE(std::holds_alternative<Erase<Document>>(mutation));
   }
 }
 

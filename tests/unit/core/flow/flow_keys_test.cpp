@@ -11,7 +11,7 @@
 namespace hk::core::testing {
 namespace HK_TEST_FILE {
 
-const MemoryReader::Name f{tenant_one, "f"};
+const KeyOf<Queue> f{tenant_one, "f"};
 constexpr Millis hour{3'600'000};
 
 Message keyed(std::string queue = {}) {
@@ -57,21 +57,21 @@ TEST(PinFlowKey, RefusesNonsense) {
     SCOPED_TRACE(row.name);
     EXPECT_EQ(rig.run(PinFlowKey(row.command)).replies.at(0).error().kind, row.kind);
   }
-  EXPECT_TRUE(rig.reader.flow_records.empty());
+  EXPECT_TRUE(rig.reader.rows<FlowKey>().empty());
 }
 
 TEST(PinFlowKey, HoldsAgainstWhatMessagesBringUntilItIsUnpinned) {
   Rig rig;
   rig.run(pinning(1)).only<Done>();
   EXPECT_EQ(rig.run(limited(3, 7), limited(3, 7)).started(), seqs({1}));
-  EXPECT_EQ(rig.reader.flow_records.at(f).parallelism, 1U);
-  EXPECT_EQ(rig.reader.flow_records.at(f).rate, 7U);
+  EXPECT_EQ(rig.reader.rows<FlowKey>().at(f).parallelism, 1U);
+  EXPECT_EQ(rig.reader.rows<FlowKey>().at(f).rate, 7U);
   rig.restart();
   EXPECT_EQ(rig.run().starts.size(), 1U);
 
   EXPECT_TRUE(rig.run(UnpinFlowKey{tenant_one, "f", true, false}).starts.empty());
-  EXPECT_EQ(rig.reader.flow_records.at(f).parallelism, 1U);
-  EXPECT_FALSE(rig.reader.flow_records.at(f).pinned_parallelism);
+  EXPECT_EQ(rig.reader.rows<FlowKey>().at(f).parallelism, 1U);
+  EXPECT_FALSE(rig.reader.rows<FlowKey>().at(f).pinned_parallelism);
 
   EXPECT_EQ(rig.run(limited(3)).started(), seqs({2, 3}));
 }
@@ -82,7 +82,7 @@ TEST(PinFlowKey, PartsAreReleasedOnTheirOwn) {
   rig.run(UnpinFlowKey{tenant_one, "f", false, true});
   rig.run(limited(9, 8, Millis{3000}));
 
-  const FlowKey& stored = rig.reader.flow_records.at(f);
+  const FlowKey& stored = rig.reader.rows<FlowKey>().at(f);
   EXPECT_EQ(stored.parallelism, 2U);
   EXPECT_EQ(stored.rate, 8U);
   EXPECT_EQ(stored.period, Millis{3000});
@@ -109,8 +109,8 @@ TEST(PinFlowKey, APinnedRateBeginsANewWindow) {
 
   EXPECT_EQ(rig.run(pinning({}, 2)).started(), seqs({2, 3}));
 
-  EXPECT_EQ(rig.reader.flow_records.at(f).window_start, rig.now);
-  EXPECT_EQ(rig.reader.flow_records.at(f).window_count, 2U);
+  EXPECT_EQ(rig.reader.rows<FlowKey>().at(f).window_start, rig.now);
+  EXPECT_EQ(rig.reader.rows<FlowKey>().at(f).window_count, 2U);
   rig.restart();
   rig.pass(Millis{999});
   EXPECT_TRUE(rig.run().starts.empty());
@@ -120,7 +120,7 @@ TEST(UnpinFlowKey, WhatIsNotThereIsNotPinned) {
   Rig rig;
   rig.run(UnpinFlowKey{tenant_one, "f", true, true}).only<Done>();
   rig.run(ResetFlowRate{tenant_one, "f"}).only<Done>();
-  EXPECT_TRUE(rig.reader.flow_records.empty());
+  EXPECT_TRUE(rig.reader.rows<FlowKey>().empty());
 }
 
 TEST(ResetFlowRate, StartsWhatWaitsAtOnceAndCountsAnew) {
@@ -130,8 +130,8 @@ TEST(ResetFlowRate, StartsWhatWaitsAtOnceAndCountsAnew) {
 
   EXPECT_EQ(rig.run(ResetFlowRate{tenant_one, "f"}).started(), seqs({2}));
 
-  EXPECT_EQ(rig.reader.flow_records.at(f).window_count, 1U);
-  EXPECT_EQ(rig.reader.flow_records.at(f).window_start, rig.now);
+  EXPECT_EQ(rig.reader.rows<FlowKey>().at(f).window_count, 1U);
+  EXPECT_EQ(rig.reader.rows<FlowKey>().at(f).window_start, rig.now);
 }
 
 TEST(InspectFlowKeys, CountsWhatWaitsForTheKeyAndWhatRuns) {
@@ -273,12 +273,12 @@ TEST(ForgetFlowKeys, ForgetsOnlyWhatNobodyRefersTo) {
       }
       rig.pass(hour - Millis{1});
       rig.run();
-      EXPECT_TRUE(rig.reader.flow_records.contains(f));
+      EXPECT_TRUE(rig.reader.rows<FlowKey>().contains(f));
 
       rig.pass(Millis{1});
       rig.run();
 
-      EXPECT_EQ(rig.reader.flow_records.contains(f), !row.forgotten);
+      EXPECT_EQ(rig.reader.rows<FlowKey>().contains(f), !row.forgotten);
       EXPECT_GT(*rig.machine->wake_at(), rig.now);
     }
   }
@@ -291,14 +291,14 @@ TEST(ForgetFlowKeys, CountsTheHourFromTheLastUse) {
   rig.run(Rig::outcome(ran.starts.at(0), true));
   rig.pass(hour - Millis{1000});
   rig.run();
-  EXPECT_TRUE(rig.reader.flow_records.contains(f));
+  EXPECT_TRUE(rig.reader.rows<FlowKey>().contains(f));
   rig.pass(Millis{1000});
   rig.run();
-  EXPECT_FALSE(rig.reader.flow_records.contains(f));
+  EXPECT_FALSE(rig.reader.rows<FlowKey>().contains(f));
 
   // It comes back with what the next message brings.
   EXPECT_EQ(rig.run(limited(1), limited(1)).starts.size(), 1U);
-  EXPECT_EQ(rig.reader.flow_records.at(f).parallelism, 1U);
+  EXPECT_EQ(rig.reader.rows<FlowKey>().at(f).parallelism, 1U);
 }
 
 TEST(FlowKey, NeverStartsMoreThanItsRateWhateverHappensAround) {

@@ -24,7 +24,7 @@ Callback callback_to(std::string path, std::vector<Millis> waits = {}) {
 /// Callbacks of `source` that are stored, in order.
 std::vector<Message> told_of(const Rig& rig, MessageId source) {
   std::vector<Message> out;
-  for (const auto& [seq, message] : rig.reader.messages) {
+  for (const auto& [seq, message] : rig.reader.rows<Message>()) {
     if (message->callback_of == source) {
       out.push_back(*message);
     }
@@ -146,7 +146,7 @@ TEST(Callback, IsAMessageOfItsOwnMakeAfterEachAttempt) {
   EXPECT_EQ(one.redact, (std::vector<std::string>{"header:x-secret", "body"}));
   EXPECT_FALSE(one.callback.has_value());
   EXPECT_NO_THROW(start_of(failed, one.url)) << "in the batch that records the attempt";
-  EXPECT_EQ(rig.reader.states.at(id.seq).callbacks_open, 0U) << "nobody waits for it";
+  EXPECT_EQ(rig.reader.rows<MessageState>().at(id.seq).callbacks_open, 0U) << "nobody waits for it";
 }
 
 TEST(Callback, HasItsOwnTypeAndDelayIfAskedFor) {
@@ -230,7 +230,7 @@ TEST(Callback, HasNoCallbackOfItsOwn) {
 
   rig.run(Rig::outcome(ran.starts.at(0), false));
 
-  EXPECT_EQ(rig.reader.messages.size(), 1U);
+  EXPECT_EQ(rig.reader.rows<Message>().size(), 1U);
 }
 
 TEST(Callback, IsRefusedWithItsMessageWhenItsDelayMakesNoSense) {
@@ -245,7 +245,7 @@ TEST(Callback, IsRefusedWithItsMessageWhenItsDelayMakesNoSense) {
     ASSERT_FALSE(ran.replies.at(0).has_value());
     EXPECT_EQ(ran.replies[0].error().kind, ErrorKind::invalid_argument);
   }
-  EXPECT_TRUE(rig.reader.messages.empty());
+  EXPECT_TRUE(rig.reader.rows<Message>().empty());
 }
 
 TEST(Callback, IsToldMoreOfTheAnswerThanTheRecordKeeps) {
@@ -261,7 +261,7 @@ TEST(Callback, IsToldMoreOfTheAnswerThanTheRecordKeeps) {
   rig.run(std::move(report));
 
   const MessageId id = ran.only<Published>().id;
-  EXPECT_EQ(rig.reader.states.at(id.seq).last->response_body, "1234");
+  EXPECT_EQ(rig.reader.rows<MessageState>().at(id.seq).last->response_body, "1234");
   EXPECT_NE(told_of(rig, id).at(0).body.find("\"body\":\"MTIzNDU2\""), std::string::npos);
 }
 
@@ -280,9 +280,11 @@ struct QueueRig : Rig {
     next = publish(message);
   }
   [[nodiscard]] bool next_runs() const { return machine->leased(next.seq); }
-  [[nodiscard]] std::uint32_t open() { return reader.states.at(id.seq).callbacks_open; }
+  [[nodiscard]] std::uint32_t open() {
+    return reader.rows<MessageState>().at(id.seq).callbacks_open;
+  }
   [[nodiscard]] bool has_entry() {
-    return reader.lanes.contains(lane_q) && reader.lanes.at(lane_q).contains({Moment{}, id.seq});
+    return reader.rows<LaneRow>().contains({lane_q, {Moment{}, id.seq}});
   }
 
   Ran first;
@@ -296,7 +298,7 @@ TEST(CallbackInQueue, HoldsTheNextMessageUntilItIsDelivered) {
   const Ran ended = rig.run(Rig::outcome(rig.first.starts.at(0), true));
   EXPECT_FALSE(rig.next_runs());
   EXPECT_EQ(rig.open(), 1U);
-  const LaneEntry entry = rig.reader.lanes.at(lane_q).at({Moment{}, rig.id.seq});
+  const LaneEntry entry = rig.reader.rows<LaneRow>().at({lane_q, {Moment{}, rig.id.seq}}).entry;
   EXPECT_TRUE(entry.finished && entry.started);
   const auto holds = rig.run(Inspect{tenant_one, rig.next}).only<Inspected>().holds;
   EXPECT_TRUE(std::ranges::any_of(holds, [&](const Hold& hold) {
@@ -409,7 +411,7 @@ TEST(CallbackInQueue, ThatIsSentAgainAsADeadLetterHoldsNothing) {
   const Ran delivered = rig.run(Rig::outcome(start_of(second, "http://a.example:80/hook"), true));
   EXPECT_EQ(rig.open(), 1U);
 
-  const Ran again = rig.run(RetryDeadLetter{tenant_one, *rig.reader.letters.begin()});
+  const Ran again = rig.run(RetryDeadLetter{tenant_one, rig.reader.scan<DeadLetterKey>().front()});
   rig.run(Rig::outcome(start_of(again, callback_to("/told").url), true));
 
   EXPECT_EQ(rig.open(), 1U);
@@ -429,7 +431,7 @@ TEST(CallbackInQueue, KeepsItsSourceBeyondTheRetention) {
   const Ran again = rig.run();
   rig.pass(Millis{5});
   rig.run();
-  EXPECT_TRUE(rig.reader.messages.contains(rig.id.seq));
+  EXPECT_TRUE(rig.reader.rows<Message>().contains(rig.id.seq));
   EXPECT_FALSE(rig.next_runs());
   rig.run(Rig::outcome(start_of(again, callback_to("/told").url), true));
   EXPECT_TRUE(rig.next_runs());
@@ -438,7 +440,7 @@ TEST(CallbackInQueue, KeepsItsSourceBeyondTheRetention) {
   rig.pass(Millis{10});
   rig.run();
 
-  EXPECT_FALSE(rig.reader.messages.contains(rig.id.seq));
+  EXPECT_FALSE(rig.reader.rows<Message>().contains(rig.id.seq));
 }
 
 TEST(CallbackInQueue, EndsBeforeItsSourceIsReadAgain) {
@@ -466,7 +468,8 @@ TEST(CallbackInQueue, EndsBeforeItsSourceIsReadAgain) {
   }
 
   EXPECT_TRUE(rig.machine->leased(waiting.seq));
-  EXPECT_EQ(rig.reader.lanes.at(lane_q).size(), 6U) << "five are held, and one runs";
+  EXPECT_EQ(rig.reader.scan(Range<LaneRow>::of(lane_q)).size(), 6U)
+      << "five are held, and one runs";
 }
 
 }  // namespace HK_TEST_FILE

@@ -60,8 +60,8 @@ TEST(CancelMessage, EndsAWaitingMessageAtOnce) {
   rig.pass(Millis{10'000});
 
   EXPECT_TRUE(rig.run().starts.empty());
-  EXPECT_EQ(rig.reader.states.at(id.seq).status, Status::canceled);
-  EXPECT_TRUE(rig.reader.lanes.empty());
+  EXPECT_EQ(rig.reader.rows<MessageState>().at(id.seq).status, Status::canceled);
+  EXPECT_TRUE(rig.reader.rows<LaneRow>().empty());
   EXPECT_EQ(rig.counts().canceled, 1U);
   EXPECT_EQ(rig.counts().pending, 0U);
   EXPECT_FALSE(rig.run(CancelMessage{tenant_one, id}).replies.at(0).has_value());
@@ -86,8 +86,8 @@ TEST(CancelMessage, OfARunningOneLetsTheAttemptEnd) {
     const Ran ended = rig.run(Rig::outcome(ran.starts[0], row.delivered));
 
     EXPECT_TRUE(ended.starts.empty());
-    EXPECT_EQ(rig.reader.states.at(Seq{1}).status, row.status);
-    EXPECT_TRUE(rig.reader.lanes.empty());
+    EXPECT_EQ(rig.reader.rows<MessageState>().at(Seq{1}).status, row.status);
+    EXPECT_TRUE(rig.reader.rows<LaneRow>().empty());
   }
 }
 
@@ -99,7 +99,7 @@ TEST(CancelMessage, OfARunningOneSurvivesACrash) {
   rig.restart();
 
   EXPECT_TRUE(rig.run().starts.empty());
-  EXPECT_EQ(rig.reader.states.at(Seq{1}).status, Status::canceled);
+  EXPECT_EQ(rig.reader.rows<MessageState>().at(Seq{1}).status, Status::canceled);
   EXPECT_EQ(rig.counts().canceled, 1U);
   EXPECT_EQ(rig.machine->in_memory(), 0U);
 }
@@ -118,9 +118,9 @@ TEST(CancelMessage, ReachesBeyondTheWindow) {
 
   EXPECT_FALSE(rig.run(CancelMessage{tenant_one, ids[7]}).only<Canceled>().running);
 
-  EXPECT_EQ(rig.reader.states.at(ids[7].seq).status, Status::canceled);
-  for (const auto& [place, entry] : rig.reader.lanes.begin()->second) {
-    EXPECT_NE(place.seq, ids[7].seq);
+  EXPECT_EQ(rig.reader.rows<MessageState>().at(ids[7].seq).status, Status::canceled);
+  for (const LaneRow& row : rig.reader.scan<LaneRow>()) {
+    EXPECT_NE(row.entry.place.seq, ids[7].seq);
   }
 }
 

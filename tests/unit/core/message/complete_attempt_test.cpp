@@ -29,11 +29,11 @@ TEST(CompleteAttempt, EndsAsTheOutcomeSays) {
 
     rig.run(std::move(outcome)).only<Done>();
 
-    const MessageState& state = rig.reader.states.at(Seq{1});
+    const MessageState& state = rig.reader.rows<MessageState>().at(Seq{1});
     EXPECT_EQ(state.status, row.status);
     EXPECT_EQ(state.in_dlq, row.in_dlq);
     EXPECT_EQ(state.attempts, 1U);
-    EXPECT_EQ(rig.reader.letters.size(), row.in_dlq ? 1U : 0U);
+    EXPECT_EQ(rig.reader.rows<DeadLetterKey>().size(), row.in_dlq ? 1U : 0U);
     EXPECT_EQ(rig.counts().pending, is_final(row.status) ? 0U : 1U);
     EXPECT_TRUE(rig.counts().conserved());
     EXPECT_EQ(rig.machine->in_flight(), 0U);
@@ -56,8 +56,8 @@ TEST(CompleteAttempt, RetriesWhenDueAndCountsOn) {
   EXPECT_EQ(ran.starts[0].fence, (Fence{1, 2}));
   EXPECT_EQ(ran.starts[0].retried, 1U);
   rig.run(Rig::outcome(ran.starts[0], false));
-  EXPECT_EQ(rig.reader.older_attempts.at(Seq{1}).size(), 1U);
-  EXPECT_EQ(rig.reader.states.at(Seq{1}).due, rig.now + Millis{20});
+  EXPECT_EQ(rig.reader.scan(Range<Attempt>::of(Seq{1})).size(), 1U);
+  EXPECT_EQ(rig.reader.rows<MessageState>().at(Seq{1}).due, rig.now + Millis{20});
 }
 
 TEST(CompleteAttempt, HearsTheReceiversWish) {
@@ -68,7 +68,7 @@ TEST(CompleteAttempt, HearsTheReceiversWish) {
 
   rig.run(std::move(outcome));
 
-  EXPECT_EQ(rig.reader.states.at(Seq{1}).due, rig.now + Millis{7000});
+  EXPECT_EQ(rig.reader.rows<MessageState>().at(Seq{1}).due, rig.now + Millis{7000});
 }
 
 TEST(CompleteAttempt, OfAnotherLeaseIsRefused) {
@@ -136,8 +136,8 @@ TEST(Lease, ThatRunsOutIsAFailedAttempt) {
   rig.run();
 
   EXPECT_FALSE(rig.machine->leased(Seq{1}));
-  EXPECT_EQ(rig.reader.states.at(Seq{1}).attempts, 1U);
-  EXPECT_FALSE(rig.reader.states.at(Seq{1}).last->error.empty());
+  EXPECT_EQ(rig.reader.rows<MessageState>().at(Seq{1}).attempts, 1U);
+  EXPECT_FALSE(rig.reader.rows<MessageState>().at(Seq{1}).last->error.empty());
   EXPECT_FALSE(rig.run(Rig::outcome(ran.starts[0], true)).replies.at(0).has_value());
 }
 

@@ -9,7 +9,7 @@ namespace HK_TEST_FILE {
 DeadLetterKey fail_one(Rig& rig) {
   const Ran ran = rig.run(Rig::publishing(message_to("http://a")));
   rig.run(Rig::outcome(ran.starts.at(0), false));
-  return *rig.reader.letters.begin();
+  return rig.reader.scan<DeadLetterKey>().front();
 }
 
 TEST(DeadLetter, RetryMakesANewMessageAndTakesTheOldOneOut) {
@@ -20,12 +20,12 @@ TEST(DeadLetter, RetryMakesANewMessageAndTakesTheOldOneOut) {
 
   const MessageId again = ran.only<Published>().id;
   EXPECT_NE(again.seq, key.seq);
-  EXPECT_EQ(rig.reader.message(again.seq)->replay_of.seq, key.seq);
-  EXPECT_EQ(rig.reader.message(again.seq)->body, "hello");
+  EXPECT_EQ(rig.reader.get<Message>(again.seq)->replay_of.seq, key.seq);
+  EXPECT_EQ(rig.reader.get<Message>(again.seq)->body, "hello");
   EXPECT_EQ(ran.started(), seqs({again.seq.value()}));
-  EXPECT_TRUE(rig.reader.letters.empty());
-  EXPECT_FALSE(rig.reader.states.at(key.seq).in_dlq);
-  EXPECT_EQ(rig.reader.states.at(key.seq).status, Status::failed);
+  EXPECT_TRUE(rig.reader.rows<DeadLetterKey>().empty());
+  EXPECT_FALSE(rig.reader.rows<MessageState>().at(key.seq).in_dlq);
+  EXPECT_EQ(rig.reader.rows<MessageState>().at(key.seq).status, Status::failed);
   EXPECT_EQ(rig.counts().dead_letters, 0U);
   EXPECT_EQ(rig.counts().failed, 1U);
 }
@@ -44,7 +44,7 @@ TEST(DeadLetter, IsRetriedOrDeletedOnce) {
     EXPECT_EQ(ran.replies[i].error().kind, ErrorKind::not_found);
   }
   EXPECT_EQ(rig.counts().dead_letters, 0U);
-  EXPECT_EQ(rig.reader.messages.size(), 1U);
+  EXPECT_EQ(rig.reader.rows<Message>().size(), 1U);
 }
 
 TEST(DeadLetter, IsOfItsTenantOnly) {
@@ -67,11 +67,11 @@ TEST(DeadLetter, RetryIsNeverTakenForADuplicate) {
   const Ran ran = rig.run(Rig::publishing(message));
   rig.run(Rig::outcome(ran.starts.at(0), false));
 
-  const auto again =
-      rig.run(RetryDeadLetter{tenant_one, *rig.reader.letters.begin()}).only<Published>();
+  const auto again = rig.run(RetryDeadLetter{tenant_one, rig.reader.scan<DeadLetterKey>().front()})
+                         .only<Published>();
 
   EXPECT_FALSE(again.deduplicated);
-  EXPECT_EQ(rig.reader.message(again.id.seq)->dedup_id, "");
+  EXPECT_EQ(rig.reader.get<Message>(again.id.seq)->dedup_id, "");
 }
 
 std::shared_ptr<RetryDeadLetter::Changes> changes() {
@@ -86,7 +86,7 @@ TEST(DeadLetter, ARetryHasTheChangesAndKeepsTheRest) {
   message.flow_key = "key";
   const Ran first = rig.run(Rig::publishing(message));
   rig.run(Rig::outcome(first.starts.at(0), false));
-  const auto old = rig.reader.message(first.starts.at(0).id.seq);
+  const auto old = rig.reader.get<Message>(first.starts.at(0).id.seq);
   const auto changed = changes();
   changed->method = "PUT";
   changed->headers = {{"X-a", "new"}, {"X-B", "b"}};
@@ -99,7 +99,8 @@ TEST(DeadLetter, ARetryHasTheChangesAndKeepsTheRest) {
   changed->flow = FlowKey{.tenant = tenant_one, .key = "other", .parallelism = 2};
 
   const auto again =
-      rig.run(RetryDeadLetter{tenant_one, *rig.reader.letters.begin(), changed}).only<Published>();
+      rig.run(RetryDeadLetter{tenant_one, rig.reader.scan<DeadLetterKey>().front(), changed})
+          .only<Published>();
 
   Message want = *old;
   want.id = again.id;
@@ -113,9 +114,9 @@ TEST(DeadLetter, ARetryHasTheChangesAndKeepsTheRest) {
   want.callback = changed->callback;
   want.failure_callback = changed->failure_callback;
   want.flow_key = "other";
-  EXPECT_EQ(*rig.reader.message(again.id.seq), want);
-  EXPECT_EQ(rig.reader.flow_key(tenant_one, "other")->parallelism, 2U);
-  EXPECT_TRUE(rig.reader.letters.empty());
+  EXPECT_EQ(*rig.reader.get<Message>(again.id.seq), want);
+  EXPECT_EQ(rig.reader.get<FlowKey>({tenant_one, "other"})->parallelism, 2U);
+  EXPECT_TRUE(rig.reader.rows<DeadLetterKey>().empty());
 }
 
 TEST(DeadLetter, AnEditedRetryGoesElsewhereWithAnotherBody) {
@@ -128,12 +129,13 @@ TEST(DeadLetter, AnEditedRetryGoesElsewhereWithAnotherBody) {
   message.dedup_id = "once";
   const Ran first = rig.run(Rig::publishing(message));
   rig.run(Rig::outcome(first.starts.at(0), false));
-  const auto old = rig.reader.message(first.starts.at(0).id.seq);
+  const auto old = rig.reader.get<Message>(first.starts.at(0).id.seq);
   const auto changed = changes();
   changed->to = RetryDeadLetter::Target{.url = "http://b/mended", .host = "http://b"};
   changed->body = "mended";
 
-  const Ran ran = rig.run(RetryDeadLetter{tenant_one, *rig.reader.letters.begin(), changed});
+  const Ran ran =
+      rig.run(RetryDeadLetter{tenant_one, rig.reader.scan<DeadLetterKey>().front(), changed});
 
   Message want = *old;
   want.id = ran.only<Published>().id;
@@ -145,10 +147,10 @@ TEST(DeadLetter, AnEditedRetryGoesElsewhereWithAnotherBody) {
   want.endpoint.clear();
   want.body = "mended";
   want.dedup_id.clear();
-  EXPECT_EQ(*rig.reader.message(want.id.seq), want);
+  EXPECT_EQ(*rig.reader.get<Message>(want.id.seq), want);
   ASSERT_EQ(ran.starts.size(), 1U);
   EXPECT_EQ(ran.starts[0].message->body, "mended");
-  EXPECT_TRUE(rig.reader.letters.empty());
+  EXPECT_TRUE(rig.reader.rows<DeadLetterKey>().empty());
   EXPECT_EQ(rig.counts().dead_letters, 0U);
 }
 
@@ -183,12 +185,13 @@ TEST(DeadLetter, OnlyARetryThatChangesWhatIsDeliveredIsEdited) {
 
     const Ran ran = rig.run(RetryDeadLetter{tenant_one, fail_one(rig), changed});
 
-    EXPECT_EQ(rig.reader.message(ran.only<Published>().id.seq)->edited, row.edited);
+    EXPECT_EQ(rig.reader.get<Message>(ran.only<Published>().id.seq)->edited, row.edited);
     // What fails again and is retried as it is was edited before, not now.
     rig.run(Rig::outcome(ran.starts.at(0), false));
-    if (!rig.reader.letters.empty()) {
-      const Ran again = rig.run(RetryDeadLetter{tenant_one, *rig.reader.letters.begin()});
-      EXPECT_FALSE(rig.reader.message(again.only<Published>().id.seq)->edited);
+    if (!rig.reader.rows<DeadLetterKey>().empty()) {
+      const Ran again =
+          rig.run(RetryDeadLetter{tenant_one, rig.reader.scan<DeadLetterKey>().front()});
+      EXPECT_FALSE(rig.reader.get<Message>(again.only<Published>().id.seq)->edited);
     }
   }
 }
@@ -212,7 +215,8 @@ TEST(DeadLetter, ARetryCanBeForLater) {
 
     const Ran ran = rig.run(RetryDeadLetter{tenant_one, fail_one(rig), changed});
 
-    EXPECT_EQ(rig.reader.message(ran.only<Published>().id.seq)->not_before, rig.now + row.due_in);
+    EXPECT_EQ(rig.reader.get<Message>(ran.only<Published>().id.seq)->not_before,
+              rig.now + row.due_in);
     EXPECT_EQ(ran.starts.size(), row.due_in == Millis{0} ? 1U : 0U);
   }
 }
@@ -221,7 +225,7 @@ TEST(DeadLetter, StaysWhenItsChangesAreRefused) {
   Rig rig;
   const Ran ran = rig.run(Rig::publishing(queued("orders")));
   rig.run(Rig::outcome(ran.starts.at(0), false));
-  const DeadLetterKey key = *rig.reader.letters.begin();
+  const DeadLetterKey key = rig.reader.scan<DeadLetterKey>().front();
   const auto delayed = changes();
   delayed->delay = Millis{1};
   const auto broken = changes();
@@ -234,7 +238,7 @@ TEST(DeadLetter, StaysWhenItsChangesAreRefused) {
   }
 
   EXPECT_EQ(rig.counts().dead_letters, 1U);
-  EXPECT_EQ(rig.reader.messages.size(), 1U);
+  EXPECT_EQ(rig.reader.rows<Message>().size(), 1U);
   EXPECT_TRUE(rig.run(RetryDeadLetter{tenant_one, key}).replies.at(0).has_value());
 }
 
@@ -249,9 +253,10 @@ TEST(DeadLetter, ACallbackThatIsRetriedGetsNoCallbacksAndHoldsNothingUp) {
   changed->failure_callback = changed->callback;
 
   const auto again =
-      rig.run(RetryDeadLetter{tenant_one, *rig.reader.letters.begin(), changed}).only<Published>();
+      rig.run(RetryDeadLetter{tenant_one, rig.reader.scan<DeadLetterKey>().front(), changed})
+          .only<Published>();
 
-  const auto message = rig.reader.message(again.id.seq);
+  const auto message = rig.reader.get<Message>(again.id.seq);
   EXPECT_FALSE(message->callback || message->failure_callback);
   EXPECT_EQ(message->callback_of, callback.callback_of);
 }

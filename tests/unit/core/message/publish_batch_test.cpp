@@ -61,7 +61,7 @@ TEST(PublishBatch, AcceptsTheOthersWhenAnItemIsWrong) {
 
   EXPECT_EQ(told(ran.only<BatchPublished>()),
             (std::vector<std::string>{"1", "refused", "refused", "2 messages", "refused", "4"}));
-  EXPECT_EQ(rig.reader.messages.size(), 4U);
+  EXPECT_EQ(rig.reader.rows<Message>().size(), 4U);
   EXPECT_EQ(rig.counts().accepted, 4U);
   EXPECT_EQ(ran.starts.size(), 4U);
 }
@@ -76,7 +76,7 @@ TEST(PublishBatch, IsOneWriteAndSurvivesARestartAsAWhole) {
 
   std::size_t messages = 0;
   for (const Mutation& mutation : ran.mutations) {
-    messages += std::holds_alternative<PutMessage>(mutation) ? 1U : 0U;
+    messages += std::holds_alternative<Put<Message>>(mutation) ? 1U : 0U;
   }
   EXPECT_EQ(messages, 5U) << "all of them in the mutations of one batch";
   rig.restart();
@@ -123,7 +123,7 @@ TEST(PublishBatch, BoundsWhatItsFanOutsBecome) {
   ASSERT_FALSE(all.items[20].has_value());
   EXPECT_EQ(all.items[20].error().kind, ErrorKind::invalid_argument);
   EXPECT_TRUE(all.items[21].has_value()) << "a plain one still goes through";
-  EXPECT_EQ(rig.reader.messages.size(), 20'001U);
+  EXPECT_EQ(rig.reader.rows<Message>().size(), 20'001U);
 }
 
 TEST(PublishBatch, WithAMarkIsAcceptedOnceInItsWindow) {
@@ -177,7 +177,7 @@ TEST(PublishBatch, WithAMarkIsNotAcceptedInPartWhenAQueueIsGone) {
     ASSERT_FALSE(ran.replies.at(0).has_value());
     EXPECT_EQ(ran.replies.at(0).error().kind, row.kind);
   }
-  EXPECT_TRUE(rig.reader.messages.empty());
+  EXPECT_TRUE(rig.reader.rows<Message>().empty());
 
   EXPECT_EQ(
       told(rig.run(marked({for_queue("pulled"), message_to("http://a")})).only<BatchPublished>()),

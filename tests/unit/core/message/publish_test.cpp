@@ -30,8 +30,8 @@ TEST(Publish, RefusesWhatCannotBeAccepted) {
 
     ASSERT_FALSE(ran.replies.at(0).has_value());
     EXPECT_EQ(ran.replies[0].error().kind, row.refused);
-    EXPECT_TRUE(rig.reader.messages.empty());
-    EXPECT_TRUE(rig.reader.queue_records.empty());
+    EXPECT_TRUE(rig.reader.rows<Message>().empty());
+    EXPECT_TRUE(rig.reader.rows<Queue>().empty());
   }
 }
 
@@ -41,13 +41,14 @@ TEST(Publish, StoresAndStartsInOneBatch) {
   const Ran ran = rig.run(Rig::publishing(message_to("http://a")));
 
   const MessageId id = ran.only<Published>().id;
-  ASSERT_NE(rig.reader.message(id.seq), nullptr);
-  EXPECT_EQ(rig.reader.message(id.seq)->created_at, rig.now);
+  ASSERT_NE(rig.reader.get<Message>(id.seq), nullptr);
+  EXPECT_EQ(rig.reader.get<Message>(id.seq)->created_at, rig.now);
   ASSERT_EQ(ran.starts.size(), 1U);
   EXPECT_EQ(ran.starts[0].id, id);
   EXPECT_EQ(ran.starts[0].fence, (Fence{1, 1}));
   EXPECT_EQ(ran.starts[0].lease_until, rig.now + Millis{1100} + rig.limits.lease_grace);
-  EXPECT_TRUE(rig.reader.lanes.empty());  // delivered at once, it never needs an index entry
+  EXPECT_TRUE(
+      rig.reader.rows<LaneRow>().empty());  // delivered at once, it never needs an index entry
   EXPECT_EQ(rig.counts().pending, 1U);
 }
 
@@ -59,7 +60,7 @@ TEST(Publish, CountsADelayFromTheAcceptance) {
   const Ran ran = rig.run(std::move(command));
 
   EXPECT_TRUE(ran.starts.empty());
-  const auto stored = rig.reader.message(ran.only<Published>().id.seq);
+  const auto stored = rig.reader.get<Message>(ran.only<Published>().id.seq);
   ASSERT_NE(stored, nullptr);
   EXPECT_EQ(stored->not_before, stored->created_at + Millis{100});
 }
@@ -155,7 +156,7 @@ TEST(Publish, BringsTheSettingsOfItsFlowKey) {
 
   rig.run(std::move(publish));
 
-  const FlowKey& stored = rig.reader.flow_records.at({tenant_one, "f"});
+  const FlowKey& stored = rig.reader.rows<FlowKey>().at({tenant_one, "f"});
   EXPECT_EQ(stored.parallelism, 3U);
   EXPECT_EQ(stored.rate, 2U);
   EXPECT_EQ(stored.period, Millis{5000});

@@ -201,7 +201,7 @@ TEST_F(Moves, OnlyTheLastOnesAreRemembered) {
   EXPECT_EQ(list().size(), 10U);
   EXPECT_EQ(list().front().number, 12U);
   rig.run(DeleteQueueCommand{tenant_one, "dead"});
-  EXPECT_TRUE(rig.reader.document_records.empty());
+  EXPECT_TRUE(rig.reader.rows<Document>().empty());
 }
 
 TEST_F(Moves, GiveNoNewLifeToWhatIsTooOld) {
@@ -362,7 +362,7 @@ TEST(MovesInOneBatch, AreBoundedHoweverManyTasksRun) {
     rig.run(StartMoveTask{tenant_one, "from-" + std::to_string(i), "to", 0});
   }
   rig.restart();
-  const auto moved = [&] { return rig.reader.queue_records.at({tenant_one, "to"}).lag; };
+  const auto moved = [&] { return rig.reader.rows<Queue>().at({tenant_one, "to"}).lag; };
   for (std::uint64_t last = moved(); last < 2 * tasks; last = moved()) {
     rig.run();
     ASSERT_GT(moved(), last);

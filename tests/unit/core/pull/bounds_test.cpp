@@ -78,7 +78,7 @@ TEST(PullBounds, DeadLettersThatAreTooOldForTheirQueueDoNotHoldUpTheRetentionOfO
     rig.pass(Millis{100});
     EXPECT_EQ(rig.receive("q", 1, Millis{1}).size(), 1U);
   }
-  EXPECT_EQ(rig.reader.queue_records.at({tenant_one, "other"}).lag, 0U);
+  EXPECT_EQ(rig.reader.rows<Queue>().at({tenant_one, "other"}).lag, 0U);
 }
 
 /// A queue with 100 messages, of which a batch may look at two, and "b" with one.
@@ -97,7 +97,7 @@ struct LargeBesideSmall : PullRig {
     return limits;
   }
   [[nodiscard]] std::uint64_t lag(const std::string& queue) const {
-    return reader.queue_records.at({tenant_one, queue}).lag;
+    return reader.rows<Queue>().at({tenant_one, queue}).lag;
   }
 };
 
@@ -166,7 +166,7 @@ TEST(PullBounds, ALargeQueueThatWasChangedHoldsUpNoOther) {
   LargeBesideSmall rig;
   rig.pass(Millis{90'000});
   for (const std::string name : {"a-large-one", "b"}) {
-    PullSettings brief = *rig.reader.queue_records.at({tenant_one, name}).pull;
+    PullSettings brief = *rig.reader.rows<Queue>().at({tenant_one, name}).pull;
     brief.retention = Millis{60'000};
     rig.run(SetPullSettings{tenant_one, name, brief});
   }

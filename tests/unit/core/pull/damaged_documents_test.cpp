@@ -11,7 +11,7 @@ namespace HK_TEST_FILE {
 
 Document& only_document(PullRig& rig, const std::string& kind) {
   Document* found = nullptr;
-  for (auto& [key, document] : rig.reader.document_records) {
+  for (auto& [key, document] : rig.reader.rows<Document>()) {
     if (document.kind == kind) {
       EXPECT_EQ(found, nullptr);
       found = &document;
@@ -116,7 +116,7 @@ TEST(DamagedDocuments, QueuesThatAreBeingChangedAreRefused) {
   for (const char* body : {"a", "b", "c"}) {
     rig.send("q", body);
   }
-  PullSettings shorter = *rig.reader.queue(tenant_one, "q")->pull;
+  PullSettings shorter = *rig.reader.get<Queue>({tenant_one, "q"})->pull;
   shorter.retention = Millis{60'000};
   rig.run(SetPullSettings{tenant_one, "q", shorter});
 

@@ -90,7 +90,7 @@ TEST_P(Halt, AnEditedMessageKeepsItsIdPlaceAndGroup) {
   EXPECT_TRUE(resolve(Action::retry, "a", "mended").has_value());
   again();
   EXPECT_TRUE(list().empty());
-  const auto stored = rig.reader.message(ids["a1"].seq);
+  const auto stored = rig.reader.get<Message>(ids["a1"].seq);
   ASSERT_NE(stored, nullptr);
   EXPECT_EQ(stored->body, "mended");
 
@@ -117,7 +117,7 @@ TEST_P(Halt, AnEditedMessageThatFailsAgainIsADeadLetterAsItIsThen) {
 }
 
 TEST_P(Halt, ABodyThatCannotBeChangesNothing) {
-  PullSettings settings = *rig.reader.queue(tenant_one, "q")->pull;
+  PullSettings settings = *rig.reader.get<Queue>({tenant_one, "q"})->pull;
   settings.bytes_max = 1024;
   rig.run(SetPullSettings{tenant_one, "q", settings}).only<Done>();
 
@@ -157,7 +157,7 @@ TEST_P(Halt, ChangedSettingsLetAGroupGoOn) {
   } rows[] = {{"still", 2, true, {}}, {"more receives", 3, true, {"a1"}}};
   for (const auto& row : rows) {
     SCOPED_TRACE(row.name);
-    PullSettings settings = *rig.reader.queue(tenant_one, "q")->pull;
+    PullSettings settings = *rig.reader.get<Queue>({tenant_one, "q"})->pull;
     settings.receives_max = row.receives_max;
     settings.halt = row.halt;
     rig.run(SetPullSettings{tenant_one, "q", settings}).only<Done>();
@@ -166,7 +166,7 @@ TEST_P(Halt, ChangedSettingsLetAGroupGoOn) {
   rig.pass(second);
   rig.run();
   EXPECT_EQ(list().size(), 1U);
-  PullSettings settings = *rig.reader.queue(tenant_one, "q")->pull;
+  PullSettings settings = *rig.reader.get<Queue>({tenant_one, "q"})->pull;
   settings.halt = false;
   rig.run(SetPullSettings{tenant_one, "q", settings}).only<Done>();
   EXPECT_EQ(rig.receive("q", 1), (Bodies{"a2"}));

@@ -189,7 +189,7 @@ TEST(PullEdges, TheLastReceiveIsStoredWithItsNumberAfterARestart) {
   rig.restart();
   EXPECT_TRUE(rig.remove("q", "a").has_value());
 
-  EXPECT_EQ(rig.reader.state(id.seq)->last->fence.attempt, 1U);
+  EXPECT_EQ(rig.reader.get<MessageState>(id.seq)->last->fence.attempt, 1U);
 }
 
 TEST(FailureIntoAQueue, PutsWhatCouldNotBePushedWhereItCanBePulled) {

@@ -8,7 +8,7 @@ constexpr Millis second{1000};
 constexpr Millis hour{3'600'000};
 
 void change(PullRig& rig, const std::string& queue, auto&& how) {
-  PullSettings settings = *rig.reader.queue(tenant_one, queue)->pull;
+  PullSettings settings = *rig.reader.get<Queue>({tenant_one, queue})->pull;
   how(settings);
   rig.run(SetPullSettings{tenant_one, queue, settings});
 }
@@ -77,7 +77,7 @@ TEST(Retime, ItGoesOnAfterARestart) {
   settle(rig);
 
   EXPECT_EQ(rig.count("q").visible, 0U);
-  EXPECT_TRUE(rig.reader.documents(tenant_one, "retime", "", 10).empty());
+  EXPECT_TRUE(rig.reader.scan(Range<Document>::of(tenant_one, "retime")).empty());
 }
 
 TEST(Retime, WhoWaitsInAFifoQueueGetsItsNewDelay) {

@@ -9,7 +9,7 @@
 namespace hk::core::testing {
 namespace HK_TEST_FILE {
 
-const MemoryReader::Name q{tenant_one, "q"};
+const KeyOf<Queue> q{tenant_one, "q"};
 
 Limits tiny() {
   Limits limits;
@@ -42,12 +42,12 @@ std::vector<std::uint64_t> settle(Rig& rig) {
 }
 
 Status status_of(const Rig& rig, std::uint64_t seq) {
-  const auto found = rig.reader.states.find(Seq{seq});
-  return found == rig.reader.states.end() ? Status::pending : found->second.status;
+  const auto found = rig.reader.rows<MessageState>().find(Seq{seq});
+  return found == rig.reader.rows<MessageState>().end() ? Status::pending : found->second.status;
 }
 
-std::uint64_t lag_of(const Rig& rig, const MemoryReader::Name& name = q) {
-  return rig.reader.queue_records.at(name).lag;
+std::uint64_t lag_of(const Rig& rig, const KeyOf<Queue>& name = q) {
+  return rig.reader.rows<Queue>().at(name).lag;
 }
 
 TEST(QueueLag, CountsWhatIsNotFinishedAtEveryStep) {
@@ -101,7 +101,7 @@ TEST(QueueLag, CountsWhatIsNotFinishedAtEveryStep) {
     SCOPED_TRACE(row.name);
     row.step();
     std::uint64_t unfinished = 0;
-    for (const auto& [seq, message] : rig.reader.messages) {
+    for (const auto& [seq, message] : rig.reader.rows<Message>()) {
       unfinished += !message->queue.empty() && !is_final(status_of(rig, seq.value())) ? 1 : 0;
     }
     EXPECT_EQ(lag_of(rig), unfinished);
@@ -117,7 +117,7 @@ TEST(QueueLag, IsWrittenOncePerBatch) {
                           Rig::publishing(queued("q")));
 
   const auto written = std::count_if(ran.mutations.begin(), ran.mutations.end(), [](const auto& m) {
-    return std::holds_alternative<PutQueue>(m);
+    return std::holds_alternative<Put<Queue>>(m);
   });
   EXPECT_EQ(written, 1);
   EXPECT_EQ(lag_of(rig), 3U);
@@ -144,17 +144,17 @@ TEST(DeleteQueue, CancelsMessagesInEveryState) {
     SCOPED_TRACE(seq);
     const bool running = seq == 2 || seq == 10 || seq == 11;
     EXPECT_EQ(status_of(rig, seq), running ? Status::pending : Status::canceled);
-    EXPECT_TRUE(rig.reader.states.at(Seq{seq}).cancel_requested);
+    EXPECT_TRUE(rig.reader.rows<MessageState>().at(Seq{seq}).cancel_requested);
   }
   EXPECT_EQ(status_of(rig, other.seq.value()), Status::pending);
   EXPECT_EQ(lag_of(rig), 3U);
-  EXPECT_TRUE(rig.reader.queue_records.at(q).deleted);
+  EXPECT_TRUE(rig.reader.rows<Queue>().at(q).deleted);
   EXPECT_TRUE(rig.run(Rig::outcome(ran.starts.at(1), false)).starts.empty());
   EXPECT_EQ(status_of(rig, 2), Status::canceled);
   rig.pass(Millis{1100} + rig.limits.lease_grace);
   rig.run();  // nobody reports of 10 and 11
   EXPECT_EQ(status_of(rig, 10), Status::canceled);
-  EXPECT_FALSE(rig.reader.queue_records.contains(q));
+  EXPECT_FALSE(rig.reader.rows<Queue>().contains(q));
   EXPECT_TRUE(rig.counts().conserved());
 }
 
@@ -167,7 +167,7 @@ TEST(DeleteQueue, DeliversWhatIsOnTheWire) {
   rig.run(Rig::outcome(ran.starts.at(0), true));
 
   EXPECT_EQ(status_of(rig, 1), Status::succeeded);
-  EXPECT_TRUE(rig.reader.queue_records.empty());
+  EXPECT_TRUE(rig.reader.rows<Queue>().empty());
 }
 
 TEST(DeleteQueue, CancelsABoundedNumberPerBatch) {
@@ -177,15 +177,15 @@ TEST(DeleteQueue, CancelsABoundedNumberPerBatch) {
     rig.publish(queued("q"));
   }
   rig.run(deleting());
-  for (int batch = 0; batch < 40 && rig.reader.queue_records.contains(q); ++batch) {
+  for (int batch = 0; batch < 40 && rig.reader.rows<Queue>().contains(q); ++batch) {
     const std::uint64_t before = rig.counts().canceled;
     rig.run();
     EXPECT_LE(rig.counts().canceled - before, rig.limits.sweeps_per_batch);
   }
 
   EXPECT_EQ(rig.counts().canceled, 20U);
-  EXPECT_TRUE(rig.reader.queue_records.empty());
-  EXPECT_TRUE(rig.reader.lanes.empty());
+  EXPECT_TRUE(rig.reader.rows<Queue>().empty());
+  EXPECT_TRUE(rig.reader.rows<LaneRow>().empty());
   settle(rig);
 }
 
@@ -206,8 +206,8 @@ TEST(DeleteQueue, GoesOnAfterACrashAtAnyPoint) {
 
     EXPECT_TRUE(settle(rig).empty());
     EXPECT_EQ(rig.counts().canceled, 10U);
-    EXPECT_TRUE(rig.reader.queue_records.empty());
-    EXPECT_TRUE(rig.reader.lanes.empty());
+    EXPECT_TRUE(rig.reader.rows<Queue>().empty());
+    EXPECT_TRUE(rig.reader.rows<LaneRow>().empty());
   }
 }
 
@@ -221,7 +221,7 @@ TEST(DeleteQueue, ARunningMessageStaysCancelledAfterACrash) {
 
   EXPECT_TRUE(settle(rig).empty());
   EXPECT_EQ(status_of(rig, 1), Status::canceled);
-  EXPECT_TRUE(rig.reader.queue_records.empty());
+  EXPECT_TRUE(rig.reader.rows<Queue>().empty());
 }
 
 TEST(DeleteQueue, AnEnqueueMeanwhileMakesANewQueueWhoseMessagesStay) {
@@ -235,7 +235,7 @@ TEST(DeleteQueue, AnEnqueueMeanwhileMakesANewQueueWhoseMessagesStay) {
     rig.run(deleting());
     rig.pass(Millis{1});
     rig.run(Rig::publishing(queued("q")), Rig::publishing(queued("q", "g")));
-    const Queue& again = rig.reader.queue_records.at(q);
+    const Queue& again = rig.reader.rows<Queue>().at(q);
     EXPECT_FALSE(again.deleted);
     EXPECT_FALSE(again.paused);
     EXPECT_EQ(again.parallelism, 1U);
@@ -250,7 +250,7 @@ TEST(DeleteQueue, AnEnqueueMeanwhileMakesANewQueueWhoseMessagesStay) {
 
     EXPECT_EQ(rig.counts().canceled, 10U);
     EXPECT_EQ(lag_of(rig), 2U);
-    EXPECT_EQ(rig.reader.queue_records.at(q).sweep_up_to, Seq{});
+    EXPECT_EQ(rig.reader.rows<Queue>().at(q).sweep_up_to, Seq{});
   }
 }
 
@@ -268,7 +268,7 @@ TEST(DeleteQueue, DeletedTwiceWithMessagesInBetweenCancelsBoth) {
   EXPECT_TRUE(settle(rig).empty());
 
   EXPECT_EQ(rig.counts().canceled, 9U);
-  EXPECT_TRUE(rig.reader.queue_records.empty());
+  EXPECT_TRUE(rig.reader.rows<Queue>().empty());
 }
 
 TEST(DeleteQueue, WhatIsNotThereIsDeleted) {
@@ -276,7 +276,7 @@ TEST(DeleteQueue, WhatIsNotThereIsDeleted) {
   rig.run(deleting()).only<Done>();
   rig.run(UpsertQueue{tenant_one, "q", {}, {}});
   rig.run(deleting(), deleting());
-  EXPECT_FALSE(rig.reader.queue_records.contains(q));
+  EXPECT_FALSE(rig.reader.rows<Queue>().contains(q));
   rig.run(deleting()).only<Done>();
   EXPECT_FALSE(busy(rig));
 }
@@ -302,9 +302,9 @@ TEST(DeleteQueue, ADeadLetterOfItGoesBackToANewQueue) {
   rig.run(Rig::outcome(ran.starts.at(0), false));
   rig.run(deleting());
   settle(rig);
-  ASSERT_TRUE(rig.reader.queue_records.empty());
+  ASSERT_TRUE(rig.reader.rows<Queue>().empty());
 
-  rig.run(RetryDeadLetter{.tenant = tenant_one, .key = *rig.reader.letters.begin()});
+  rig.run(RetryDeadLetter{.tenant = tenant_one, .key = rig.reader.scan<DeadLetterKey>().front()});
 
   EXPECT_EQ(lag_of(rig), 1U);
 }

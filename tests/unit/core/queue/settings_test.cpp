@@ -24,7 +24,7 @@ TEST(UpsertQueue, ChangesWhatIsGivenAndNothingElse) {
   for (const Row& row : rows) {
     SCOPED_TRACE(row.name);
     rig.run(UpsertQueue{tenant_one, "q", row.parallelism, row.paused}).only<Done>();
-    const Queue& stored = rig.reader.queue_records.at({tenant_one, "q"});
+    const Queue& stored = rig.reader.rows<Queue>().at({tenant_one, "q"});
     EXPECT_EQ(stored.parallelism, row.parallelism_after);
     EXPECT_EQ(stored.paused, row.paused_after);
   }
@@ -36,7 +36,7 @@ TEST(UpsertQueue, RefusesNonsense) {
             ErrorKind::invalid_argument);
   EXPECT_EQ(rig.run(UpsertQueue{TenantId{9}, "q", 1, {}}).replies.at(0).error().kind,
             ErrorKind::not_found);
-  EXPECT_TRUE(rig.reader.queue_records.empty());
+  EXPECT_TRUE(rig.reader.rows<Queue>().empty());
 }
 
 TEST(Queue, SendsOneAfterTheOther) {

@@ -26,12 +26,12 @@ struct ScheduleRig : Rig {
     return {tenant_one, std::move(id), paused};
   }
   ScheduleState& state(const std::string& id = "s") {
-    return reader.schedule_states.at({tenant_one, id});
+    return reader.rows<ScheduleState>().at({tenant_one, id});
   }
   /// Messages that schedules have made, in the order of acceptance.
   [[nodiscard]] std::vector<std::shared_ptr<const Message>> made() const {
     std::vector<std::shared_ptr<const Message>> out;
-    for (const auto& [seq, message] : reader.messages) {
+    for (const auto& [seq, message] : reader.rows<Message>()) {
       if (!message->schedule.empty()) {
         out.push_back(message);
       }
@@ -60,7 +60,7 @@ TEST(Schedules, ARunMakesOneMessageAndTheNextRunInOneBatch) {
   EXPECT_EQ(rig.state().next_at, utc("2024-05-01T12:02"));
   EXPECT_EQ(rig.state().last_at, rig.now);
   EXPECT_EQ(rig.state().last_messages, std::vector{made[0]->id});
-  EXPECT_EQ(rig.reader.schedule_order.size(), 1U);
+  EXPECT_EQ(rig.reader.rows<ScheduleDue>().size(), 1U);
 
   rig.run();
   EXPECT_EQ(rig.made().size(), 1U);
@@ -143,7 +143,7 @@ TEST(Schedules, ARunThatCameDueWhilePausedIsNotMadeByResuming) {
   rig.run(ScheduleRig::pause(false));
   EXPECT_TRUE(rig.made().empty());
   EXPECT_EQ(rig.state().next_at, utc("2024-05-01T13:01"));
-  EXPECT_EQ(rig.reader.schedule_order.size(), 1U);
+  EXPECT_EQ(rig.reader.rows<ScheduleDue>().size(), 1U);
 }
 
 TEST(Schedules, WhatABatchDecidesCountsForTheRunsOfThatBatch) {
@@ -170,8 +170,8 @@ TEST(Schedules, WhatABatchDecidesCountsForTheRunsOfThatBatch) {
       rig.reader.apply(mutation);
     }
     EXPECT_EQ(rig.made().size(), one.runs ? 1U : 0U);
-    EXPECT_EQ(rig.reader.schedule_order.size(), rig.reader.schedule_states.size());
-    for (const ScheduleDue& due : rig.reader.schedule_order) {
+    EXPECT_EQ(rig.reader.rows<ScheduleDue>().size(), rig.reader.rows<ScheduleState>().size());
+    for (const ScheduleDue& due : rig.reader.scan<ScheduleDue>()) {
       EXPECT_EQ(due.at, rig.state(due.id).next_at);
     }
   }
@@ -189,13 +189,13 @@ TEST(Schedules, ReplacingKeepsWhenItWasMadeAndItsPauseAndNothingElse) {
   next.schedule.prototype.url = "http://a.example:80/other";
   next.schedule.prototype.dedup_id = "ignored";
   EXPECT_EQ(rig.run(std::move(next)).only<ScheduleStored>().id, "s");
-  const Schedule& stored = rig.reader.schedule_records.at({tenant_one, "s"});
+  const Schedule& stored = rig.reader.rows<Schedule>().at({tenant_one, "s"});
   EXPECT_EQ(stored.cron, "@hourly");
   EXPECT_EQ(stored.prototype.url, "http://a.example:80/other");
   EXPECT_EQ(stored.prototype.dedup_id, "");
   EXPECT_EQ(stored.created_at, created);
   EXPECT_EQ(rig.state(), (ScheduleState{.paused = true, .next_at = utc("2024-05-01T13:00")}));
-  EXPECT_EQ(rig.reader.schedule_order.size(), 1U);
+  EXPECT_EQ(rig.reader.rows<ScheduleDue>().size(), 1U);
 }
 
 TEST(Schedules, WithoutAnIdGetOneOfTheirOwn) {
@@ -232,7 +232,7 @@ TEST(Schedules, AreRefusedWithTheReason) {
     EXPECT_EQ(ran.replies[0].error().kind, one.kind);
     EXPECT_NE(ran.replies[0].error().message.find(one.part), std::string::npos)
         << ran.replies[0].error().message;
-    EXPECT_TRUE(rig.reader.schedule_states.empty());
+    EXPECT_TRUE(rig.reader.rows<ScheduleState>().empty());
   }
 }
 
@@ -246,8 +246,8 @@ TEST(Schedules, ThatAreNotThereCannotBeDeletedOrPaused) {
     EXPECT_EQ(ran.replies[i].has_value(), done[i]) << i;
   }
   EXPECT_EQ(ran.replies[0].error().kind, ErrorKind::not_found);
-  EXPECT_TRUE(rig.reader.schedule_records.empty());
-  EXPECT_TRUE(rig.reader.schedule_order.empty());
+  EXPECT_TRUE(rig.reader.rows<Schedule>().empty());
+  EXPECT_TRUE(rig.reader.rows<ScheduleDue>().empty());
 }
 
 TEST(Schedules, FanOutToTheGroupAsItIsThen) {

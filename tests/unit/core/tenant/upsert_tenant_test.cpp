@@ -21,13 +21,13 @@ TEST(UpsertTenant, NumbersThemAndKeepsNamesApart) {
 
 TEST(UpsertTenant, ReplacesWhatIsThere) {
   Rig rig;
-  Tenant tenant = rig.reader.tenant_records.at(tenant_one);
+  Tenant tenant = rig.reader.rows<Tenant>().at(tenant_one);
   tenant.token_digests = {"digest"};
 
   EXPECT_EQ(rig.run(UpsertTenant{tenant}).only<TenantStored>().id, tenant_one);
 
-  EXPECT_EQ(rig.reader.tenant_records.at(tenant_one).token_digests.size(), 1U);
-  EXPECT_EQ(rig.reader.tenant_records.size(), 1U);
+  EXPECT_EQ(rig.reader.rows<Tenant>().at(tenant_one).token_digests.size(), 1U);
+  EXPECT_EQ(rig.reader.rows<Tenant>().size(), 1U);
 }
 
 TEST(UpsertTenant, OneTokenAndOneAccessKeyAreOneTenants) {
@@ -46,7 +46,7 @@ TEST(UpsertTenant, OneTokenAndOneAccessKeyAreOneTenants) {
   for (const Row& row : rows) {
     SCOPED_TRACE(row.name);
     Rig rig;
-    Tenant first = rig.reader.tenant_records.at(tenant_one);
+    Tenant first = rig.reader.rows<Tenant>().at(tenant_one);
     first.token_digests = {"a", "b"};
     first.access_keys = {{"K1"}};
     rig.run(UpsertTenant{first});
@@ -57,7 +57,7 @@ TEST(UpsertTenant, OneTokenAndOneAccessKeyAreOneTenants) {
     ASSERT_EQ(reply.has_value(), row.stored);
     if (!row.stored) {
       EXPECT_EQ(reply.error().kind, ErrorKind::conflict);
-      EXPECT_EQ(rig.reader.tenant_records.size(), 1U);
+      EXPECT_EQ(rig.reader.rows<Tenant>().size(), 1U);
     }
   }
 }
@@ -65,12 +65,12 @@ TEST(UpsertTenant, OneTokenAndOneAccessKeyAreOneTenants) {
 TEST(UpsertTenant, ATokenIsNotTakenOverByAChange) {
   Rig rig;
   rig.run(UpsertTenant{{.name = "two", .token_digests = {"t"}}});
-  Tenant first = rig.reader.tenant_records.at(tenant_one);
+  Tenant first = rig.reader.rows<Tenant>().at(tenant_one);
   first.token_digests = {"t"};
 
   EXPECT_EQ(rig.run(UpsertTenant{first}).replies.at(0).error().kind, ErrorKind::conflict);
 
-  EXPECT_TRUE(rig.reader.tenant_records.at(tenant_one).token_digests.empty());
+  EXPECT_TRUE(rig.reader.rows<Tenant>().at(tenant_one).token_digests.empty());
 }
 
 TEST(UpsertTenant, AChangeOfWhatWasChangedMeanwhileIsRefused) {

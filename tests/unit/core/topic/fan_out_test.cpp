@@ -38,9 +38,9 @@ TEST(FanOut, MakesOneMessagePerEndpointInTheGroupsOrder) {
 
   const auto all = ran.only<FannedOut>();
   EXPECT_EQ(told(all), (std::vector<std::string>{"b", "a", "c"}));
-  ASSERT_EQ(rig.reader.messages.size(), 3U);
+  ASSERT_EQ(rig.reader.rows<Message>().size(), 3U);
   for (const FannedOut::One& one : all.messages) {
-    const auto message = rig.reader.message(one.published.id.seq);
+    const auto message = rig.reader.get<Message>(one.published.id.seq);
     ASSERT_NE(message, nullptr);
     EXPECT_EQ(message->id, one.published.id);
     EXPECT_EQ(message->url, one.url);
@@ -67,7 +67,7 @@ TEST(FanOut, DecidesPerEndpointWhetherItIsADuplicate) {
   EXPECT_EQ(told(second), (std::vector<std::string>{"a again", "b"}));
   EXPECT_EQ(second.messages[0].published.id, first.messages[0].published.id);
   EXPECT_EQ(told(third), (std::vector<std::string>{"a again", "b again"}));
-  EXPECT_EQ(rig.reader.messages.size(), 2U);
+  EXPECT_EQ(rig.reader.rows<Message>().size(), 2U);
 }
 
 TEST(FanOut, SharesItsDedupIdWithAPlainPublishToTheSameUrlOnly) {
@@ -163,9 +163,9 @@ TEST(FanOut, IsRefusedAsAWhole) {
 
     ASSERT_FALSE(ran.replies.at(0).has_value());
     EXPECT_EQ(ran.replies[0].error().kind, row.refused);
-    EXPECT_TRUE(rig.reader.messages.empty());
-    EXPECT_TRUE(rig.reader.queue_records.empty());
-    EXPECT_TRUE(rig.reader.dedup_entries.empty());
+    EXPECT_TRUE(rig.reader.rows<Message>().empty());
+    EXPECT_TRUE(rig.reader.rows<Queue>().empty());
+    EXPECT_TRUE(rig.reader.rows<Dedup>().empty());
   }
 }
 
@@ -183,7 +183,7 @@ TEST(FanOut, IsBoundedInBytes) {
 
   ASSERT_FALSE(ran.replies.at(0).has_value());
   EXPECT_EQ(ran.replies[0].error().kind, ErrorKind::invalid_argument);
-  EXPECT_TRUE(rig.reader.messages.empty());
+  EXPECT_TRUE(rig.reader.rows<Message>().empty());
 }
 
 TEST(FanOut, EachMessageEndsOnItsOwnAndARetriedDeadLetterGoesToItsEndpointAlone) {
@@ -192,9 +192,9 @@ TEST(FanOut, EachMessageEndsOnItsOwnAndARetriedDeadLetterGoesToItsEndpointAlone)
   const Ran ran = rig.run(Rig::publishing(to_group()));
   ASSERT_EQ(ran.starts.size(), 2U);
   rig.run(Rig::outcome(ran.starts[0], true), Rig::outcome(ran.starts[1], false));
-  ASSERT_EQ(rig.reader.letters.size(), 1U);
+  ASSERT_EQ(rig.reader.rows<DeadLetterKey>().size(), 1U);
 
-  const Ran again = rig.run(RetryDeadLetter{tenant_one, *rig.reader.letters.begin()});
+  const Ran again = rig.run(RetryDeadLetter{tenant_one, rig.reader.scan<DeadLetterKey>().front()});
 
   ASSERT_EQ(again.starts.size(), 1U);
   EXPECT_EQ(again.starts[0].message->url, "b");
