@@ -115,7 +115,7 @@ TEST_F(Tenants, TwoChangesAtOnceDoNotUndoEachOther) {
     request.fields = {{"Authorization", "Bearer " + token}};
     return begin(std::move(request));
   };
-  core::Tenant known = submitter.reader->tenant_list.front();
+  core::Tenant known = submitter.reader->rows<core::Tenant>().begin()->second;
   submitter.answer = [&known](core::Command& command) -> core::Reply {  // as the core decides
     auto& upsert = command.get<core::UpsertTenant>();
     if (upsert.if_still != known) {
@@ -132,7 +132,7 @@ TEST_F(Tenants, TwoChangesAtOnceDoNotUndoEachOther) {
   EXPECT_EQ(refused.status, 503);
   EXPECT_EQ(field(refused, "Retry-After"), "1");
   const core::Tenant after_first = known;
-  submitter.reader->tenant_list.front() = known;
+  submitter.reader->rows<core::Tenant>().begin()->second = known;
   EXPECT_EQ(end(ask("/api/v1/tenants/1/rotate-token", "admin-token")).status, 200);
   EXPECT_EQ(known.sealed_current_key, after_first.sealed_current_key);
   EXPECT_NE(known.token_digests, after_first.token_digests);

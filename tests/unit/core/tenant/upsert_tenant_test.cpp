@@ -75,7 +75,7 @@ TEST(UpsertTenant, ATokenIsNotTakenOverByAChange) {
 
 TEST(UpsertTenant, AChangeOfWhatWasChangedMeanwhileIsRefused) {
   Rig rig;
-  const Tenant read = rig.reader.tenant_records.at(tenant_one);
+  const Tenant read = rig.reader.rows<Tenant>().at(tenant_one);
   Tenant one = read;
   one.token_digests = {"one"};
   Tenant two = read;
@@ -86,9 +86,9 @@ TEST(UpsertTenant, AChangeOfWhatWasChangedMeanwhileIsRefused) {
 
   EXPECT_TRUE(ran.replies.at(0).has_value());
   EXPECT_EQ(ran.replies.at(1).error().kind, ErrorKind::unavailable);
-  EXPECT_EQ(rig.reader.tenant_records.at(tenant_one), one);
+  EXPECT_EQ(rig.reader.rows<Tenant>().at(tenant_one), one);
   one.access_keys = two.access_keys;
-  EXPECT_TRUE(rig.run(UpsertTenant{one, rig.reader.tenant_records.at(tenant_one)})
+  EXPECT_TRUE(rig.run(UpsertTenant{one, rig.reader.rows<Tenant>().at(tenant_one)})
                   .replies.at(0)
                   .has_value());
 }
