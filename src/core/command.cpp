@@ -19,12 +19,14 @@ struct Found<One, std::variant<>> {};
 template <class Of>
 OneOf<Of>::OneOf() = default;
 template <class Of>
-OneOf<Of>::OneOf(const OneOf&) requires std::is_copy_constructible_v<Parts>
+OneOf<Of>::OneOf(const OneOf&)
+  requires std::is_copy_constructible_v<Parts>
 = default;
 template <class Of>
 OneOf<Of>::OneOf(OneOf&&) noexcept = default;
 template <class Of>
-OneOf<Of>& OneOf<Of>::operator=(const OneOf&) requires std::is_copy_constructible_v<Parts>
+OneOf<Of>& OneOf<Of>::operator=(const OneOf&)
+  requires std::is_copy_constructible_v<Parts>
 = default;
 template <class Of>
 OneOf<Of>& OneOf<Of>::operator=(OneOf&&) noexcept = default;
@@ -33,7 +35,8 @@ OneOf<Of>::~OneOf() = default;
 
 template <class Of>
 template <class One>
-requires is_in<One, typename OneOf<Of>::Parts> OneOf<Of>::OneOf(One one)
+  requires is_in<One, typename OneOf<Of>::Parts>
+OneOf<Of>::OneOf(One one)
     : parts_(std::in_place_type<typename Found<One, Parts>::type>, std::move(one)) {}
 
 template <class Of>

@@ -50,8 +50,9 @@ void Machine::begin(Moment now, Reader& reader) {
 }
 
 Reply Machine::execute(Command command) {
-  return std::visit([this](auto&& part) { return component(part).execute(std::move(part)); },
-                    std::move(command).parts());
+  return std::visit(
+      [this](auto&& part) { return component(part).execute(std::forward<decltype(part)>(part)); },
+      std::move(command).parts());
 }
 
 void Machine::advance() {

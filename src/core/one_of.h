@@ -27,11 +27,13 @@ class OneOf {
 
   OneOf();  ///< the first of the first
   template <class One>
-  requires is_in<One, Parts> OneOf(
-      One one);  // NOLINT(google-explicit-constructor): each of them is one
-  OneOf(const OneOf&) requires std::is_copy_constructible_v<Parts>;
+    requires is_in<One, Parts>
+  OneOf(One one);  // implicit: each of them is one
+  OneOf(const OneOf&)
+    requires std::is_copy_constructible_v<Parts>;
   OneOf(OneOf&&) noexcept;
-  OneOf& operator=(const OneOf&) requires std::is_copy_constructible_v<Parts>;
+  OneOf& operator=(const OneOf&)
+    requires std::is_copy_constructible_v<Parts>;
   OneOf& operator=(OneOf&&) noexcept;
   ~OneOf();
 

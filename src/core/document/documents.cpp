@@ -4,7 +4,8 @@
 namespace hk::core {
 
 Reply Documents::execute(DocumentCommand&& command) {
-  return std::visit([this](auto&& one) { return decide(std::move(one)); }, std::move(command));
+  return std::visit([this](auto&& one) { return decide(std::forward<decltype(one)>(one)); },
+                    std::move(command));
 }
 
 Reply Documents::decide(PutDocumentCommand command) {

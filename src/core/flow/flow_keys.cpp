@@ -17,7 +17,8 @@ void FlowKeys::recover(Reader& reader) {
 }
 
 Reply FlowKeys::execute(FlowCommand&& command) {
-  return std::visit([this](auto&& one) { return decide(std::move(one)); }, std::move(command));
+  return std::visit([this](auto&& one) { return decide(std::forward<decltype(one)>(one)); },
+                    std::move(command));
 }
 
 void FlowKeys::flush() {

@@ -5,7 +5,8 @@ namespace hk::core {
 void Messages::recover() { next_expiry_check_ = batch_.now(); }
 
 Reply Messages::execute(MessageCommand&& command) {
-  return std::visit([this](auto&& one) { return decide(std::move(one)); }, std::move(command));
+  return std::visit([this](auto&& one) { return decide(std::forward<decltype(one)>(one)); },
+                    std::move(command));
 }
 
 Moment Messages::wake_at() const {

@@ -143,7 +143,8 @@ Reply Messages::decide(Publish command) {
   if (!sent) {
     return std::unexpected(sent.error());
   }
-  return std::visit([](auto&& one) { return Reply(std::move(one)); }, std::move(*sent));
+  return std::visit([](auto&& one) { return Reply(std::forward<decltype(one)>(one)); },
+                    std::move(*sent));
 }
 
 Reply Messages::decide(PublishBatch command) {

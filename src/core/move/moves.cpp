@@ -39,7 +39,8 @@ constexpr std::size_t looks_per_message = 8;  // what is out is passed over
 }  // namespace
 
 Reply Moves::execute(MoveCommand&& command) {
-  return std::visit([this](auto&& one) { return decide(std::move(one)); }, std::move(command));
+  return std::visit([this](auto&& one) { return decide(std::forward<decltype(one)>(one)); },
+                    std::move(command));
 }
 
 Reply Moves::decide(StartMoveTask command) {

@@ -1,7 +1,5 @@
 #include "core/pull/pulls.h"
 
-#include <algorithm>
-
 namespace hk::core {
 
 void Pulls::recover(Reader& reader, TenantId tenant) {
@@ -10,7 +8,8 @@ void Pulls::recover(Reader& reader, TenantId tenant) {
 }
 
 Reply Pulls::execute(PullCommand&& command) {
-  return std::visit([this](auto&& one) { return decide(std::move(one)); }, std::move(command));
+  return std::visit([this](auto&& one) { return decide(std::forward<decltype(one)>(one)); },
+                    std::move(command));
 }
 
 Moment Pulls::wake_at() const {

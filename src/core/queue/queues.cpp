@@ -21,7 +21,8 @@ void Queues::recover(Reader& reader) {
 }
 
 Reply Queues::execute(QueueCommand&& command) {
-  return std::visit([this](auto&& one) { return decide(std::move(one)); }, std::move(command));
+  return std::visit([this](auto&& one) { return decide(std::forward<decltype(one)>(one)); },
+                    std::move(command));
 }
 
 Moment Queues::wake_at() const { return sweeps_.empty() ? never : context_.progress.time(); }

@@ -43,7 +43,8 @@ void Schedules::recover(Reader& reader) {
 }
 
 Reply Schedules::execute(ScheduleCommand&& command) {
-  return std::visit([this](auto&& one) { return decide(std::move(one)); }, std::move(command));
+  return std::visit([this](auto&& one) { return decide(std::forward<decltype(one)>(one)); },
+                    std::move(command));
 }
 
 Moment Schedules::wake_at() const { return due_.empty() ? next_at_ : context_.progress.time(); }

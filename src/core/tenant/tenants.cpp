@@ -21,7 +21,8 @@ void Tenants::recover(Reader& reader) {
 }
 
 Reply Tenants::execute(TenantCommand&& command) {
-  return std::visit([this](auto&& one) { return decide(std::move(one)); }, std::move(command));
+  return std::visit([this](auto&& one) { return decide(std::forward<decltype(one)>(one)); },
+                    std::move(command));
 }
 
 void Tenants::advance() {

@@ -61,7 +61,8 @@ void Topics::recover(Reader& reader) {
 }
 
 Reply Topics::execute(TopicCommand&& command) {
-  return std::visit([this](auto&& one) { return decide(std::move(one)); }, std::move(command));
+  return std::visit([this](auto&& one) { return decide(std::forward<decltype(one)>(one)); },
+                    std::move(command));
 }
 
 void Topics::store(UrlGroup group) {
