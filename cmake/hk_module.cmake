@@ -2,13 +2,28 @@
 # a time, 0 = each alone). So the names in anonymous namespaces of a module are unique in it, and a
 # file includes what it uses all the same: `./dev lint` compiles each alone. Tests repeat each other's
 # names: what is in `namespace HK_TEST_FILE` is its file's own (alone, that is an anonymous namespace).
+# What is in a folder named after APART is not mixed with the rest: whoever links one object of a
+# module gets all that is in it, marks of the simulator included.
 function(hk_compile_together target)
-  if(HK_UNITY GREATER 1)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${HK_UNITY}
-                          UNITY_BUILD_UNIQUE_ID HK_TEST_FILE)
-  else()
+  cmake_parse_arguments(C "" "APART" "" ${ARGN})
+  if(NOT HK_UNITY GREATER 1)
     target_compile_definitions(${target} PRIVATE HK_TEST_FILE=)
+    return()
   endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP
+                        UNITY_BUILD_UNIQUE_ID HK_TEST_FILE)
+  get_target_property(sources ${target} SOURCES)
+  set(count_together 0)
+  set(count_apart 0)
+  foreach(source ${sources})
+    set(where together)
+    if(C_APART AND source MATCHES "/${C_APART}/")
+      set(where apart)
+    endif()
+    math(EXPR group "${count_${where}} / ${HK_UNITY}")
+    math(EXPR count_${where} "${count_${where}} + 1")
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${where}_${group})
+  endforeach()
 endfunction()
 
 # One folder of src/ is one library that names its allowed neighbours. Each module has an include
@@ -16,12 +31,11 @@ endfunction()
 # declared neighbour is not found: the dependency rule is checked by the compiler.
 #
 #   PUBLIC  modules that our headers include      PRIVATE  modules that only our .cpp files include
-#   LIBS    system libraries
+#   LIBS    system libraries                      APART    a folder whose objects hold nothing else
 function(hk_module name)
-  cmake_parse_arguments(M "" "" "PUBLIC;PRIVATE;LIBS;EXTRA" ${ARGN})
+  cmake_parse_arguments(M "" "APART" "PUBLIC;PRIVATE;LIBS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cpp)
   list(REMOVE_ITEM sources ${PROJECT_SOURCE_DIR}/src/${name}/main.cpp)  # a program's own
-  list(APPEND sources ${M_EXTRA})
   set(root ${PROJECT_BINARY_DIR}/roots/${name})
   get_filename_component(parent ${root}/${name} DIRECTORY)
   file(MAKE_DIRECTORY ${parent})
@@ -32,7 +46,7 @@ function(hk_module name)
     add_library(hk_${name} STATIC ${sources})
     target_include_directories(hk_${name} PUBLIC ${root})
     target_link_libraries(hk_${name} PUBLIC ${M_PUBLIC} PRIVATE ${M_PRIVATE} ${M_LIBS} hk_warnings)
-    hk_compile_together(hk_${name})
+    hk_compile_together(hk_${name} APART ${M_APART})
   else()
     add_library(hk_${name} INTERFACE)
     target_include_directories(hk_${name} INTERFACE ${root})
