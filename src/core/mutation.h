@@ -63,21 +63,4 @@ struct AnyOf<Kinds<Rs...>, Others...> {
 
 using Mutation = table_detail::AnyOf<Records, EraseRange<Attempt>, EraseRange<Events>>::Type;
 
-using AppendEvents = Events;
-using PutExpiry = Expiry;
-using PutLaneEntry = Put<LaneRow>;
-using DeleteLaneEntry = Erase<LaneRow>;
-using PutQueue = Put<Queue>;
-using DeleteQueue = Erase<Queue>;
-using PutFlowKey = Put<FlowKey>;
-using DeleteFlowKey = Erase<FlowKey>;
-using PutUrlGroup = Put<UrlGroup>;
-using DeleteUrlGroup = Erase<UrlGroup>;
-using PutDocument = Put<Document>;
-using DeleteDocument = Erase<Document>;
-using PutTenant = Put<Tenant>;
-using PutCounters = Put<Counters>;
-using PutMeta = Put<Meta>;
-using DeleteExpiry = Erase<Expiry>;
-
 }  // namespace hk::core

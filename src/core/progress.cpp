@@ -30,7 +30,7 @@ void Progress::flush(Batch& batch, const Limits& limits) {
   const bool far =
       meta_.indexed_up_to.value() >= written_.indexed_up_to.value() + limits.meta_every_messages;
   if (due || far || wanted_ || meta_.epoch != written_.epoch) {
-    batch.put(PutMeta{meta_});
+    batch.put(Put<Meta>{meta_});
     written_ = meta_;
     wanted_ = false;
   }

@@ -25,14 +25,14 @@ void FlowKeys::flush() {
   for (const Key& key : dirty_) {
     const auto known = flow_keys_.find(key);
     if (known == flow_keys_.end()) {
-      batch_.put(DeleteFlowKey{key.first, key.second});
+      batch_.put(Erase<FlowKey>{key.first, key.second});
       continue;
     }
     FlowKey& flow = known->second;
     const Gate& gate = gate_of(flow);
     flow.window_start = gate.window_start;
     flow.window_count = gate.window_count;
-    batch_.put(PutFlowKey{flow});
+    batch_.put(Put<FlowKey>{flow});
   }
   dirty_.clear();
 }

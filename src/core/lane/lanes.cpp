@@ -133,7 +133,7 @@ void Lanes::index(Live& live) {
   }
   live.indexed = true;
   batch_.put(
-      PutLaneEntry{live.lane->key,
+      Put<LaneRow>{live.lane->key,
                    {.place = live.place,
                     .not_before = live.not_before,
                     .attempts = live.attempts,
@@ -154,7 +154,7 @@ void Lanes::index_again(Live& live) {
 void Lanes::unindex(Live& live) {
   if (live.indexed) {
     live.indexed = false;
-    batch_.put(DeleteLaneEntry{live.lane->key, live.place});
+    batch_.put(Erase<LaneRow>{live.lane->key, live.place});
   }
 }
 

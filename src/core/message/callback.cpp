@@ -241,7 +241,7 @@ void Messages::callback_ended(Seq callback) {
   HK_SOMETIMES(callback_ended_before_its_source_was_read);
   const auto told_of = batch_.message(source);
   HK_ASSERT(told_of != nullptr);
-  batch_.put(DeleteLaneEntry{lane_of(*told_of), LanePlace{Moment{}, source}});
+  batch_.put(Erase<LaneRow>{lane_of(*told_of), LanePlace{Moment{}, source}});
 }
 
 bool Messages::awaits_callbacks(Seq source) {

@@ -61,7 +61,7 @@ bool Messages::cancel(Seq seq, const LaneKey& lane, MessageState state, Why why)
 
   // It waits in the index only: beyond its lane's window.
   HK_SOMETIMES(cancel_of_message_beyond_the_window);
-  batch_.put(DeleteLaneEntry{lane, LanePlace{lane.ordered() ? Moment{} : state.due, seq}});
+  batch_.put(Erase<LaneRow>{lane, LanePlace{lane.ordered() ? Moment{} : state.due, seq}});
   retire(seq, lane, state, Status::canceled);
   batch_.put_state(seq, std::move(state));
   return false;

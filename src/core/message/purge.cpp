@@ -77,7 +77,7 @@ void Messages::purge_expired() {
         batch_.delete_dedup(tenant, id);
       }
     }
-    batch_.put(DeleteExpiry{record.at, record.batch});
+    batch_.put(Erase<Expiry>{record.at, record.batch});
   }
 }
 

@@ -69,14 +69,14 @@ void DelayedCounts::flush(Batch& batch) {
     std::string text = found == delayed_.end() ? std::string{} : found->second.text(second);
     std::string name = name_of(queue, second);
     if (text.empty()) {
-      batch.put(DeleteDocument{tenant, Delayed::kind, std::move(name)});
+      batch.put(Erase<Document>{tenant, Delayed::kind, std::move(name)});
       continue;
     }
-    batch.put(PutDocument{{.tenant = tenant,
-                           .kind = Delayed::kind,
-                           .name = std::move(name),
-                           .fields = {{counts_field, std::move(text)}},
-                           .created_at = batch.now()}});
+    batch.put(Put<Document>{{.tenant = tenant,
+                             .kind = Delayed::kind,
+                             .name = std::move(name),
+                             .fields = {{counts_field, std::move(text)}},
+                             .created_at = batch.now()}});
   }
   dirty_.clear();
 }

@@ -40,11 +40,11 @@ void Pulls::retime_if_needed(const Queue& queue, const PullSettings& before) {
   }
   const Seq up_to = context_.progress.last_message();
   begin_retime(queue, up_to);
-  batch_.put(PutDocument{{.tenant = queue.tenant,
-                          .kind = retime_kind,
-                          .name = queue.name,
-                          .fields = {{up_to_field, std::to_string(up_to.value())}},
-                          .created_at = batch_.now()}});
+  batch_.put(Put<Document>{{.tenant = queue.tenant,
+                            .kind = retime_kind,
+                            .name = queue.name,
+                            .fields = {{up_to_field, std::to_string(up_to.value())}},
+                            .created_at = batch_.now()}});
 }
 
 void Pulls::retime() {
@@ -58,7 +58,7 @@ void Pulls::retime() {
               return false;
             }
             HK_SOMETIMES(pull_queue_retimed);
-            batch_.put(DeleteDocument{tenant, retime_kind, name});
+            batch_.put(Erase<Document>{tenant, retime_kind, name});
             return true;
           });
 }
@@ -100,7 +100,7 @@ void Pulls::retime_one(const Queue& queue, const LaneKey& lane, LaneEntry entry)
   delays_.change({queue.tenant, queue.name}, before, due, batch_.now());
   if (live == nullptr) {
     entry.not_before = due;
-    batch_.put(PutLaneEntry{lane, std::move(entry)});
+    batch_.put(Put<LaneRow>{lane, std::move(entry)});
     return;
   }
   live->not_before = due;

@@ -31,9 +31,9 @@ void Queues::flush() {
   for (const QueueKey& key : dirty_) {
     const auto queue = queues_.find(key);
     if (queue == queues_.end()) {
-      batch_.put(DeleteQueue{key.first, key.second});
+      batch_.put(Erase<Queue>{key.first, key.second});
     } else {
-      batch_.put(PutQueue{queue->second});
+      batch_.put(Put<Queue>{queue->second});
     }
   }
   dirty_.clear();

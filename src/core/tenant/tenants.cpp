@@ -43,7 +43,7 @@ void Tenants::flush() {
   for (const TenantId tenant : dirty_counters_) {
     const Counters& counts = counters_.at(tenant);
     HK_ASSERT(counts.conserved());
-    batch_.put(PutCounters{tenant, counts});
+    batch_.put(Put<Counters>{tenant, counts});
   }
   dirty_counters_.clear();
 }

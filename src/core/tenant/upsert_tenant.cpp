@@ -69,7 +69,7 @@ Reply Tenants::decide(const UpsertTenant& command) {
     }
   }
   tenants_[tenant.id] = tenant;
-  batch_.put(PutTenant{tenant});
+  batch_.put(Put<Tenant>{tenant});
   batch_.effect(TenantChanged{tenant});
   return TenantStored{tenant.id};
 }

@@ -67,14 +67,14 @@ Reply Topics::execute(TopicCommand&& command) {
 
 void Topics::store(UrlGroup group) {
   group.updated_at = batch_.now();
-  batch_.put(PutUrlGroup{group});
+  batch_.put(Put<UrlGroup>{group});
   const std::pair key{group.tenant, group.name};
   url_groups_[key] = std::move(group);
 }
 
 void Topics::remove(TenantId tenant, const std::string& topic) {
   if (url_groups_.erase({tenant, topic}) > 0) {
-    batch_.put(DeleteUrlGroup{tenant, topic});
+    batch_.put(Erase<UrlGroup>{tenant, topic});
   }
 }
 
