@@ -56,6 +56,15 @@ core::Row<R> row_of(const Entry& entry) {
 
 }  // namespace
 
+std::optional<std::string> TypedReader::value(Table table, std::string_view key) {
+  return given(snapshot().get(table, key), table, key);
+}
+
+std::vector<Entry> TypedReader::entries(Table table, const KeyRange& range, std::size_t limit,
+                                        bool reverse) {
+  return given(snapshot().scan(table, range.from, range.to, limit, reverse), table, range.from);
+}
+
 /// One table of the store.
 template <class R>
 class TypedReader::Stored : public core::TableView<R> {
@@ -64,7 +73,7 @@ class TypedReader::Stored : public core::TableView<R> {
 
   core::Maybe<R> get(const core::KeyOf<R>& key) override {
     const std::string bytes = encode_key<R>(key);
-    const auto value = given(reader_.snapshot().get(table_of<R>, bytes), table_of<R>, bytes);
+    const auto value = reader_.value(table_of<R>, bytes);
     if (!value) {
       return {};
     }
@@ -78,19 +87,19 @@ class TypedReader::Stored : public core::TableView<R> {
   std::vector<core::Row<R>> scan(const core::Range<R>& range, std::size_t limit,
                                  core::Order order) override {
     std::vector<core::Row<R>> rows;
-    auto [from, to, empty] = encode_range(range);
+    KeyRange keys = encode_range(range);
     const bool reverse = order == core::Order::descending;
     const std::size_t step = limit == core::all_rows ? piece : limit;
-    while (!empty && rows.size() < limit) {
-      const auto entries =
-          given(reader_.snapshot().scan(table_of<R>, from, to, step, reverse), table_of<R>, from);
+    while (!keys.empty && rows.size() < limit) {
+      const auto entries = reader_.entries(table_of<R>, keys, step, reverse);
       for (const Entry& entry : entries) {
         rows.push_back(row_of<R>(entry));
       }
       if (entries.size() < step) {
         break;
       }
-      (reverse ? to : from) = reverse ? entries.back().key : after_key(entries.back().key);
+      (reverse ? keys.to : keys.from) =
+          reverse ? entries.back().key : after_key(entries.back().key);
     }
     return rows;
   }

@@ -5,11 +5,17 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "core/reader.h"
 #include "store/store.h"
 
 namespace hk::store {
+
+struct KeyRange;
 
 /// A record that the disk did not give out: whether it is what was written, nobody knows.
 struct UnreadableRecord : core::CorruptRecord {
@@ -32,6 +38,9 @@ class TypedReader : public core::Reader {
   template <class R>
   class Stored;
   struct Tables;
+
+  std::optional<std::string> value(Table table, std::string_view key);
+  std::vector<Entry> entries(Table table, const KeyRange& range, std::size_t limit, bool reverse);
 
   std::shared_ptr<store::Reader> snapshot_;
   std::unique_ptr<Tables> tables_;

@@ -99,7 +99,7 @@ struct PusherTest : ::testing::Test {
 
 TEST_F(PusherTest, AsksForWhatMayBeOnTheWire) {
   add("q", "https://h/x", "3").pull->visibility = Millis{60'000};
-  core::Queue& fifo = add("f.fifo", "https://h/x", "3");
+  core::Queue& fifo = add("r.fifo", "https://h/x", "3");
   fifo.pull->fifo = true;
   submitter.reader->put<core::Queue>({.tenant = tenant, .name = "pushed"});
   submitter.reader->put<core::Queue>(
