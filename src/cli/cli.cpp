@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdlib>
-#include <map>
 #include <memory>
 
 #include "cli/client.h"
@@ -14,6 +13,7 @@
 #include "cli/listen.h"
 #include "cli/master_key.h"
 #include "cli/offline.h"
+#include "cli/option_flags.h"
 #include "cli/outbox_flags.h"
 #include "cli/process.h"
 #include "cli/remote.h"
@@ -22,7 +22,7 @@
 #include "cli/usage.h"
 #include "cli/version.h"
 #include "config/options.h"
-#include "outbox/load_settings.h"
+#include "outbox/settings.h"
 
 namespace hk::cli {
 
@@ -58,9 +58,7 @@ struct RemoteFlags {
 struct Arguments {
   int code = exit_ok;
   RemoteFlags remote{};
-  config::Flags serve_flags{};
-  std::map<std::string, std::string> serve_texts{};
-  std::map<std::string, bool> serve_switches{};
+  OptionTexts serve_texts{};
   PublishArguments publish{};
   std::string id{};
   std::vector<std::string> ids{};
@@ -87,40 +85,13 @@ void add_serve(CLI::App& app, Arguments& arguments) {
   CLI::App* command = app.add_subcommand("serve", "Run the server");
   command->footer(
       "Each setting can also be given as HIKYAKU_<NAME> in the environment, or as `name = value` "
-      "in "
-      "the file named by --config.");
-  for (const config::OptionRow& row : config::option_rows()) {
-    const std::string name(row.name);
-    const std::string help =
-        std::string(row.help) +
-        (row.default_text.empty() ? "" : " [" + std::string(row.default_text) + "]");
-    if (row.kind == config::Kind::flag) {
-      command->add_option(config::flag_of(name), arguments.serve_texts[name], help)
-          ->expected(0, 1)
-          ->default_str("true")
-          ->type_name("");
-    } else {
-      command->add_option(config::flag_of(name), arguments.serve_texts[name], help)
-          ->type_name(std::string(config::word_for(row.kind)));
-    }
-    if (config::may_be_file(row.kind)) {
-      const std::string file = name + "_file";
-      command
-          ->add_option(config::flag_of(file), arguments.serve_texts[file],
-                       "File that holds " + config::flag_of(name))
-          ->type_name("path");
-    }
-  }
+      "in the file named by --config.");
+  add_option_flags(*command, config::server_table(), arguments.serve_texts);
   command->callback([&arguments, command] {
-    for (const auto& [name, text] : arguments.serve_texts) {
-      if (command->get_option(config::flag_of(name))->count() > 0) {
-        arguments.serve_flags[name] = text;
-      }
-    }
     config::Surroundings around{
         .environment_names = config::environment_names(),
         .environment_known = {"HIKYAKU_URL", "HIKYAKU_CLIENT_TOKEN", "HIKYAKU_NEW_MASTER_KEY"}};
-    auto options = config::load(arguments.serve_flags, environment, around);
+    auto options = config::load(flags_given(*command, arguments.serve_texts), environment, around);
     if (!options) {
       tell("hikyaku: " + options.error().message);
       arguments.code = exit_usage;
@@ -449,8 +420,8 @@ int run(int argc, char** argv) {
       app.add_subcommand("reference", "Print the reference of settings as Markdown")->group("");
   reference->add_flag("--outbox", arguments.of_outbox, "Those of the outbox relay");
   reference->callback([&arguments] {
-    fmt::print("{}",
-               arguments.of_outbox ? outbox::settings_markdown() : config::reference_markdown());
+    fmt::print("{}", arguments.of_outbox ? config::reference_rows(outbox::settings_table())
+                                         : config::reference_markdown());
   });
   try {
     app.parse(argc, argv);

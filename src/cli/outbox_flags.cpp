@@ -1,24 +1,21 @@
 #include "cli/outbox_flags.h"
 
-#include <fmt/core.h>
-
 #include <CLI/CLI.hpp>
-#include <map>
+#include <functional>
 #include <memory>
-#include <optional>
 
 #include "cli/exit_code.h"
+#include "cli/option_flags.h"
 #include "cli/outbox.h"
 #include "cli/process.h"
-#include "outbox/load_settings.h"
+#include "outbox/settings.h"
 
 namespace hk::cli {
 namespace {
 
 /// Everything that the parser fills in.
 struct OutboxArguments {
-  std::map<std::string, std::string> flags{};  ///< by the variable that each stands for
-  std::string database{};
+  OptionTexts texts{};
   OutboxProcess process{};
   outbox::InitOptions init{};
   outbox::ListQuery list{};
@@ -30,40 +27,11 @@ struct OutboxArguments {
   bool no_notify = false;
 };
 
-/// A password on a command line is in the process list and in the history of the shell.
-bool has_password(std::string_view text) {
-  const std::size_t scheme = text.find("://");
-  if (scheme == std::string_view::npos) {
-    return text.find("password") != std::string_view::npos;
-  }
-  const std::string_view rest = text.substr(scheme + 3);
-  const std::string_view user = rest.substr(0, rest.find_first_of("/?"));
-  const std::size_t at = user.rfind('@');
-  return (at != std::string_view::npos && user.substr(0, at).find(':') != std::string_view::npos) ||
-         text.find("password=") != std::string_view::npos;
-}
-
-Result<outbox::Settings> settings_of(const OutboxArguments& arguments, bool need_database = true) {
-  std::map<std::string, std::string> given;
-  for (const auto& [name, text] : arguments.flags) {
-    if (!text.empty()) {
-      given[name] = text;
-    }
-  }
-  if (!arguments.database.empty()) {
-    if (has_password(arguments.database)) {
-      return fail(
-          ErrorKind::invalid_argument,
-          "--database must not hold a password, which everybody on this machine could read: "
-          "put the whole address into OUTBOX_DATABASE or the file named by "
-          "OUTBOX_DATABASE_FILE, or the password into PGPASSWORD or ~/.pgpass");
-    }
-    given["OUTBOX_DATABASE"] = arguments.database;
-  }
-  auto settings = outbox::load_settings(given, environment);
-  if (settings && need_database && settings->database.empty()) {
+Result<outbox::Settings> settings_of(const CLI::App& relay, const OutboxArguments& arguments) {
+  auto settings = outbox::load_settings(flags_given(relay, arguments.texts), environment);
+  if (settings && settings->database.empty()) {
     return fail(ErrorKind::invalid_argument,
-                "which database? Say --database postgres://user@host:5432/name, or set "
+                "give the database as --database postgres://user@host:5432/name or in "
                 "OUTBOX_DATABASE");
   }
   return settings;
@@ -71,36 +39,26 @@ Result<outbox::Settings> settings_of(const OutboxArguments& arguments, bool need
 
 using Action = std::function<int(const outbox::Settings&)>;
 
-void on_call(CLI::App& command, const std::shared_ptr<OutboxArguments>& arguments, int& code,
-             Action action) {
-  command.callback([arguments, &code, action = std::move(action)] {
-    const auto settings = settings_of(*arguments);
-    if (!settings) {
-      tell(fmt::format("hikyaku: {}", settings.error().message));
-      code = exit_usage;
-      return;
-    }
-    code = action(*settings);
-  });
+void call(const CLI::App& relay, const OutboxArguments& arguments, int& code,
+          const Action& action) {
+  const auto settings = settings_of(relay, arguments);
+  if (!settings) {
+    tell("hikyaku: " + settings.error().message);
+    code = exit_usage;
+    return;
+  }
+  for (const std::string& warning : settings->warnings) {
+    tell("hikyaku: " + warning);
+  }
+  code = action(*settings);
 }
 
-void add_settings(CLI::App& command, OutboxArguments& arguments) {
-  command.add_option("--database", arguments.database,
-                     "postgres://user@host:5432/name, without a password [OUTBOX_DATABASE]");
-  for (const outbox::SettingRow& row : outbox::setting_rows()) {
-    const std::string flag = outbox::flag_of(row);
-    if (flag.empty() || row.name == "OUTBOX_ENABLED") {
-      continue;
-    }
-    const std::string help =
-        std::string(row.help) +
-        (row.default_text.empty() ? "" : " [" + std::string(row.default_text) + "]");
-    CLI::Option* option = command.add_option(flag, arguments.flags[std::string(row.name)], help)
-                              ->type_name(std::string(row.kind == "flag" ? "" : row.kind));
-    if (row.kind == "flag") {
-      option->expected(0, 1)->default_str("true");
-    }
-  }
+/// REQUIRES: it is a command of the relay's.
+void on_call(CLI::App& command, const std::shared_ptr<OutboxArguments>& arguments, int& code,
+             Action action) {
+  command.callback([&command, arguments, &code, action = std::move(action)] {
+    call(*command.get_parent(), *arguments, code, action);
+  });
 }
 
 void add_rows(CLI::App& command, OutboxArguments& arguments, const char* all_help) {
@@ -127,7 +85,7 @@ void add_outbox(CLI::App& app, int& code) {
       "only by\nvariables, or by files that <VARIABLE>_FILE names.\n"
       "Example: hikyaku outbox init --database postgres://app@127.0.0.1/shop && hikyaku outbox "
       "--database postgres://app@127.0.0.1/shop");
-  add_settings(*relay, given);
+  add_option_flags(*relay, outbox::settings_table(), given.texts);
   relay->add_option("--metrics-listen", given.process.metrics_listen,
                     "Address for /metrics and /health, such as 127.0.0.1:9464 [none]");
   relay
@@ -210,13 +168,9 @@ void add_outbox(CLI::App& app, int& code) {
     if (!relay->get_subcommands().empty()) {
       return;
     }
-    const auto settings = settings_of(*arguments);
-    if (!settings) {
-      tell(fmt::format("hikyaku: {}", settings.error().message));
-      code = exit_usage;
-      return;
-    }
-    code = outbox_run(*settings, arguments->process);
+    call(*relay, *arguments, code, [&arguments](const outbox::Settings& settings) {
+      return outbox_run(settings, arguments->process);
+    });
   });
 }
 

@@ -200,7 +200,7 @@ class Development(Credentials):
 
     def test_public_credentials_are_refused_for_production(self):
         server = self.server(dev=False, env={"HIKYAKU_TOKEN": DEV_TOKEN})
-        said = refused(self, server, USAGE, "token (from HIKYAKU_TOKEN)", "public")
+        said = refused(self, server, USAGE, "HIKYAKU_TOKEN", "public")
         self.assertNotIn(DEV_TOKEN, said)
         refused(self, self.server(dev=False, env={"HIKYAKU_CURRENT_SIGNING_KEY": DEV_CURRENT_KEY}), USAGE, "current_signing_key")
 
@@ -233,7 +233,7 @@ class Tokens(Credentials):
         self.stop(server)
         for dev in (False, True):
             wrong = self.server(dev=dev, data=server.data, env={"HIKYAKU_TOKEN": other["token"]})
-            said = refused(self, wrong, USAGE, "token (from HIKYAKU_TOKEN): this is the token of the tenant other",
+            said = refused(self, wrong, USAGE, "HIKYAKU_TOKEN: this is the token of the tenant other",
                            "HIKYAKU_CLIENT_TOKEN")
             self.assertNotIn(other["token"], said)
         server.start()
