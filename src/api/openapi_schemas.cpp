@@ -14,9 +14,14 @@ constexpr std::string_view components = R"json({
 "schemas": {
   "Bytes": {"type": "string", "format": "binary"},
   "Error": {"type": "object", "required": ["error"], "properties": {"error": {"type": "string"}}},
-  "Problem": {"type": "object", "required": ["type", "title", "status", "detail"], "properties": {
-    "type": {"type": "string"}, "title": {"type": "string"}, "status": {"type": "integer"},
-    "detail": {"type": "string"}}},
+  "Problem": {"type": "object", "required": ["type", "title", "status", "detail", "code", "request_id"],
+    "properties": {
+      "type": {"type": "string", "description": "urn:hikyaku:problem:<code>"},
+      "title": {"type": "string"}, "status": {"type": "integer"}, "detail": {"type": "string"},
+      "code": {"enum": ["invalid", "unauthenticated", "permission_denied", "not_found", "method_not_allowed",
+        "request_timeout", "conflict", "quota_reached", "too_large", "rate_limited", "internal", "not_available",
+        "unavailable", "unknown_outcome"]},
+      "request_id": {"type": "string", "description": "X-Request-Id of the request, or one that was made"}}},
   "HeaderMap": {"type": "object", "additionalProperties": {"type": "array", "items": {"type": "string"}}},
   "MessageId": {"type": "object", "required": ["messageId"], "properties": {"messageId": {"type": "string"}}},
   "Published": {"allOf": [{"$ref": "#/components/schemas/MessageId"}], "properties": {

@@ -10,7 +10,6 @@
 #include "api/qstash/errors.h"
 #include "api/qstash/filter.h"
 #include "api/qstash/handlers.h"
-#include "api/surface.h"
 #include "api/text.h"
 #include "api/unfinished.h"
 #include "base/ascii.h"
@@ -126,7 +125,7 @@ class BulkCancel : public std::enable_shared_from_this<BulkCancel> {
   }
 
   void go_on() {
-    answering(answer_, Surface::qstash, [this] { take_piece(); });
+    answering(answer_, [this] { take_piece(); });
   }
 
  private:

@@ -93,7 +93,7 @@ void command_one(Call& call, Make make, http::Response (*done)(const core::Reply
     call.answer(error_response(404, "dead letter " + call.param + " not found"));
     return;
   }
-  submit_then(call, make(*key), error_response, done);
+  submit_then(call, make(*key), done);
 }
 
 /// The same about every entry that the query selects.

@@ -259,7 +259,7 @@ void get_flow_key(const Services& /*services*/, Call& call) {
   }
   core::InspectFlowKeys command{.tenant = call.tenant->id};
   command.key = std::move(*key);
-  submit_then(call, std::move(command), error_response, [](const core::Reply& reply) {
+  submit_then(call, std::move(command), [](const core::Reply& reply) {
     http::Response response;
     JsonWriter json(response.body);
     write_flow_key(json, answer_of<core::FlowKeysInspected>(reply).keys.at(0));

@@ -88,7 +88,7 @@ void submit_schedule(const Services& services, Call& call, core::Publish command
   upsert.schedule.prototype = std::move(*command.message);
   upsert.schedule.delay = command.delay;
   upsert.schedule.flow = std::move(command.flow);
-  submit_then(call, std::move(upsert), error_response, [](const core::Reply& reply) {
+  submit_then(call, std::move(upsert), [](const core::Reply& reply) {
     http::Response response;
     JsonWriter json(response.body);
     json.begin_object();
