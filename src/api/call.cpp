@@ -46,8 +46,8 @@ void Answer::operator()(http::Response response) {
   pending_ = false;
   if (!take_room(response) && may_be_refused_) {
     response = error_for(surface_, 503,
-                         "too many large answers are waiting to be read: read those that were "
-                         "asked for, and ask again in a moment",
+                         "too many large answers have not been read yet: read those that you "
+                         "requested, then try again",
                          request_id_);
     response.fields.push_back({"Retry-After", "1"});
   }
@@ -67,7 +67,7 @@ void Answer::refuse(int status, std::string_view text) {
 
 void Answer::refuse_method(const std::string& allowed) {
   http::Response response =
-      error_for(surface_, 405, "method not allowed; this path takes " + allowed, request_id_);
+      error_for(surface_, 405, "method not allowed; this path allows " + allowed, request_id_);
   response.fields.push_back({"Allow", allowed});
   (*this)(std::move(response));
 }

@@ -36,7 +36,7 @@ bool takes(Intake intake, const http::Request& request) {
 std::string_view reason_to_refuse(Intake intake) {
   return intake == Intake::nothing
              ? "the server is starting or stopping"
-             : "the server is stopping: it takes only deletes and changes of visibility";
+             : "the server is stopping: it accepts only DeleteMessage and ChangeMessageVisibility";
 }
 
 }  // namespace hk::api

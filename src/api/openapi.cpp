@@ -93,14 +93,14 @@ void write_responses(JsonWriter& json, Surface surface, const RouteWords& words)
   json.begin_object();
   json.key(std::to_string(words.status));
   json.begin_object();
-  json.field("description", "done");
+  json.field("description", "success");
   if (!words.response.empty()) {
     write_content(json, "application/json", words.response);
   }
   json.end_object();
   json.key("default");
   json.begin_object();
-  json.field("description", "an error: its status says what to do, its text is for people");
+  json.field("description", "error");
   const bool own = surface == Surface::own;
   write_content(json, own ? "application/problem+json" : "application/json",
                 own ? "Problem" : "Error");

@@ -103,8 +103,7 @@ http::Response problem(const Error& error, std::string_view request_id) {
   if (status == 500) {
     observe::log(observe::Level::error, "api.internal_error",
                  {{"error", error.message}, {"request_id", request_id}});
-    return write_problem(what, status, "the server could not do this; its log says why",
-                         request_id);
+    return write_problem(what, status, "internal error; see the log of the server", request_id);
   }
   http::Response response = write_problem(what, status, error.message, request_id);
   add_error_fields(response, error.kind);

@@ -34,7 +34,7 @@ Result<void> authenticate(const Services& services, const Route& route, Call& ca
       }
       if (!matches(token, options.metrics_token) && !matches(token, options.admin_token)) {
         log_refused(call.request, attempt, token.empty() ? "no token" : "not the metrics token");
-        return fail(ErrorKind::unauthenticated, "unauthorized: this needs the metrics token");
+        return fail(ErrorKind::unauthenticated, "unauthorized: send the metrics token");
       }
       log_accepted(call.request, attempt, "");
       return {};
@@ -59,11 +59,12 @@ Result<void> authenticate(const Services& services, const Route& route, Call& ca
       const AuthAttempt attempt{.way = "admin_token", .asked_for = route.pattern};
       if (options.admin_token.empty()) {
         log_refused(call.request, attempt, "the admin API is closed");
-        return fail(ErrorKind::permission_denied, "the admin API is closed: no admin token is set");
+        return fail(ErrorKind::permission_denied,
+                    "the admin API is disabled: the server has no admin token");
       }
       if (!matches(token, options.admin_token)) {
         log_refused(call.request, attempt, token.empty() ? "no token" : "not the admin token");
-        return fail(ErrorKind::unauthenticated, "unauthorized: this needs the admin token");
+        return fail(ErrorKind::unauthenticated, "unauthorized: send the admin token");
       }
       log_accepted(call.request, attempt, "");
       return {};
@@ -77,7 +78,7 @@ bool take_params(Call& call, const Found& found) {
   for (std::size_t i = 0; i < found.params_count; ++i) {
     std::optional<std::string> param = http::percent_decode(found.params[i]);
     if (!param) {
-      call.answer.refuse(400, "the path's percent-encoding is broken");
+      call.answer.refuse(400, "the percent-encoding of the path is invalid");
       return false;
     }
     if (i == 0) {

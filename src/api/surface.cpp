@@ -17,17 +17,16 @@ Surface surface_of(std::string_view target) {
 std::string_view nothing_at(std::string_view target) {
   for (const std::string_view prefix : {"/v2/workflows", "/v2/wait", "/v2/notify"}) {
     if (starts_with_ignoring_case(target, prefix)) {
-      return "workflows are another product of the hosted service and out of scope here";
+      return "workflows are not supported";
     }
   }
   if (starts_with_ignoring_case(target, "/llm/") || starts_with_ignoring_case(target, "/v2/llm")) {
-    return "the LLM API of the hosted service is out of scope here: publish to the URL of the "
-           "provider instead";
+    return "the LLM API is not supported: publish to the URL of the provider instead";
   }
   if (starts_with_ignoring_case(target, "/v1/")) {
-    return "version 1 of the API is out of scope here: use /v2";
+    return "version 1 of the API is not supported: use /v2";
   }
-  return "there is nothing at this path";
+  return "no such path";
 }
 
 std::string request_id_of(Surface surface, const http::Request& request, Rng& rng) {

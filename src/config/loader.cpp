@@ -185,7 +185,7 @@ class Loader {
       const auto file = layer.find(name + "_file");
       if (itself != layer.end() && file != layer.end()) {
         return refused(itself->second.source + " and " + file->second.source +
-                       " are both given; leave one out");
+                       " are both set; keep one");
       }
       if (itself != layer.end()) {
         return put_inline(index, row, itself->second);

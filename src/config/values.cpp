@@ -106,17 +106,11 @@ std::optional<Millis> parse_duration_of(const OptionRow& row, std::string_view t
   return parse_duration(bare ? std::string(text).append(row.unit) : std::string(text));
 }
 
-std::unexpected<Error> not_a_duration(const OptionRow& row, std::string_view example) {
+std::unexpected<Error> not_a_duration(const OptionRow& row) {
   const std::string bare = row.unit == "s"    ? "a number of seconds, or "
                            : row.unit == "ms" ? "a number of milliseconds, or "
                                               : "";
-  return not_a(row, bare + std::string(example));
-}
-
-std::string_view without_blanks(std::string_view text) {
-  constexpr std::string_view blanks = " \t\r\n";
-  const auto first = std::min(text.find_first_not_of(blanks), text.size());
-  return text.substr(first, text.find_last_not_of(blanks) + 1 - first);
+  return not_a(row, bare + "for example 250ms, 10s or 1d10h30m");
 }
 
 bool host_character(char c) {
@@ -210,7 +204,7 @@ Result<void> assign(std::uint64_t& field, const OptionRow& row, std::string_view
 Result<void> assign(Millis& field, const OptionRow& row, std::string_view text) {
   const auto value = parse_duration_of(row, text);
   if (!value) {
-    return not_a_duration(row, "for example 250ms, 10s or 1d10h30m");
+    return not_a_duration(row);
   }
   if (!within(*value, row.allowed, parse_duration)) {
     return out_of_range(row.allowed);
@@ -220,16 +214,16 @@ Result<void> assign(Millis& field, const OptionRow& row, std::string_view text) 
 }
 
 Result<void> assign(std::vector<Millis>& field, const OptionRow& row, std::string_view text) {
-  std::string_view rest = without_blanks(text);
+  std::string_view rest = hk::trim(text);
   if (rest.starts_with('[') && rest.ends_with(']')) {
     rest = rest.substr(1, rest.size() - 2);
   }
   std::vector<Millis> all;
   for (bool more = true; more;) {
     const auto comma = std::min(rest.find(','), rest.size());
-    const auto value = parse_duration_of(row, without_blanks(rest.substr(0, comma)));
+    const auto value = parse_duration_of(row, hk::trim(rest.substr(0, comma)));
     if (!value) {
-      return not_a_duration(row, "for example 5s,10s,1m,10m");
+      return not_a(row, "for example " + std::string(row.default_text));
     }
     if (!within(*value, row.allowed, parse_duration)) {
       return fail(ErrorKind::invalid_argument, "each " + out_of_range(row.allowed).error().message);

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t access_keys_max = 100;  // of one tenant: its record holds all of them
 
 Error no_such_tenant(const Call& call) {
-  return {ErrorKind::not_found, "no tenant with the id " + call.param};
+  return {ErrorKind::not_found, "no tenant has the id " + call.param};
 }
 
 /// Is this the access key that the settings give the tenant?
@@ -78,7 +78,7 @@ void create_access_key(const Services& services, Call& call) {
   if (stored->access_keys.size() >= access_keys_max) {
     call.answer.refuse(Error{ErrorKind::conflict,
                              "tenant " + stored->name + " has " + std::to_string(access_keys_max) +
-                                 " access keys, as many as are allowed: revoke one first"});
+                                 " access keys, the maximum: revoke one first"});
     return;
   }
   std::string id = security::make_access_key_id();

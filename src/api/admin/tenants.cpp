@@ -30,7 +30,7 @@ Result<std::string> read_name(const std::string& body) {
   std::string text(name->get_string());
   if (!valid_name(text) || text.size() > name_bytes_max) {
     return fail(ErrorKind::invalid_argument,
-                "name: 1 to 64 letters, digits, '.', '_' and '-' are expected");
+                "name: must have 1 to 64 letters, digits, '.', '_' and '-'");
   }
   return text;
 }
@@ -98,14 +98,14 @@ void rotate_token(const Services& services, Call& call) {
   const std::optional<core::Tenant> stored =
       find_tenant(*services.submitter.durable_view(), std::string_view(call.param));
   if (!stored) {
-    call.answer.refuse(Error{ErrorKind::not_found, "no tenant with the id " + call.param});
+    call.answer.refuse(Error{ErrorKind::not_found, "no tenant has the id " + call.param});
     return;
   }
   if (services.options.settings_token && stored->name == services.options.settings_tenant) {
     call.answer.refuse(Error{
         ErrorKind::conflict,
         "the token of this tenant comes from the server's settings or --dev: change it there, or "
-        "start without it and rotate"});
+        "start without it and rotate the token"});
     return;
   }
   Secret token = security::make_token("live");

@@ -32,12 +32,12 @@ Result<ResolveHalted> read_resolve(const std::string& text) {
   }
   const Result<std::string> action = text_member(*object, "action");
   if (*action != "retry" && *action != "skip") {
-    return fail(ErrorKind::invalid_argument, "action: retry or skip is expected");
+    return fail(ErrorKind::invalid_argument, "action: must be retry or skip");
   }
   command.action = *action == "retry" ? ResolveHalted::Action::retry : ResolveHalted::Action::skip;
   command.group = *text_member(*object, "group");
   if (command.group.empty()) {
-    return fail(ErrorKind::invalid_argument, "group: the name of one that has stopped is expected");
+    return fail(ErrorKind::invalid_argument, "group: must be the name of a halted group");
   }
   if (const boost::json::value* const body = member(*object, "body")) {
     command.body = std::string(body->get_string());

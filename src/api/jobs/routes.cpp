@@ -14,10 +14,10 @@ constexpr std::array job_routes = {
           {.tag = "messages", .summary = "Show a message as a job, with its attempts and what holds it",
            .response = "Job"}},
     Route{"GET", "/api/v1/queues/{name}/halted", Access::tenant, list_halted,
-          {.tag = "queues", .summary = "List the messages at which groups of a queue have stopped",
+          {.tag = "queues", .summary = "List the halted groups of a queue",
            .response = "HaltedPage"}},
     Route{"POST", "/api/v1/queues/{name}/halted", Access::tenant, resolve_halted,
-          {.tag = "queues", .summary = "Retry, edit or skip the message at which a group has stopped",
+          {.tag = "queues", .summary = "Retry, edit or skip the message that halted a group",
            .request = "ResolveHalted"}},
 };
 // clang-format on

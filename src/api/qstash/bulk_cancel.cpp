@@ -52,10 +52,9 @@ Result<CancelQuery> read_query(const Call& call) {
     return std::unexpected(parameters.error());
   }
   if (parameters->empty() && looks_like_an_empty_id(call.request)) {
-    return fail(
-        ErrorKind::invalid_argument,
-        "no message id behind /v2/messages/ and no filter: nothing was cancelled. To cancel "
-        "all messages call DELETE /v2/messages without the last slash");
+    return fail(ErrorKind::invalid_argument,
+                "no message id after /v2/messages/ and no filter: nothing was cancelled. To cancel "
+                "all messages, call DELETE /v2/messages without the slash at the end");
   }
   if (const auto added = parameters->add_json(call.request.body, message_id_parameters); !added) {
     return std::unexpected(added.error());
@@ -176,7 +175,7 @@ class BulkCancel : public std::enable_shared_from_this<BulkCancel> {
       answer_(error_response(
           Error{failure->kind,
                 std::to_string(cancelled_) +
-                    " messages were cancelled; ask again for the rest: " + failure->message}));
+                    " messages were cancelled; call again for the rest: " + failure->message}));
       return;
     }
     go_on();

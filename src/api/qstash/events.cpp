@@ -48,7 +48,7 @@ Result<std::vector<Story>> read_stories(core::Reader& reader, const EventQuery& 
     bytes += story->message->body.size();
     if (!stories.empty() && bytes > options.listing_bytes_max) {
       return fail(ErrorKind::invalid_argument,
-                  "these messages are too large for one answer: ask for fewer");
+                  "these messages are too large for one answer: use a smaller count");
     }
     stories.push_back(std::move(*story));
   }

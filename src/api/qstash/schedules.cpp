@@ -121,9 +121,10 @@ void list_schedules(const Services& services, Call& call) {
       write_schedule(json, *view, one, state.value_or(core::ScheduleState{}),
                      services.options.timeout_default);
       if (response.body.size() > services.options.listing_bytes_max) {
-        call.answer(error_response(413,
-                                   "the schedules do not fit into one answer; ask for pages with "
-                                   "?count=100&after=<the last scheduleId>"));
+        call.answer(
+            error_response(413,
+                           "the schedules do not fit into one answer; list them in pages with "
+                           "?count=100&after=<the last scheduleId>"));
         return;
       }
     }

@@ -34,7 +34,7 @@ constexpr std::array sns_actions = {
 
 constexpr std::array sns_routes = {
     Route{"GET", "/sns/certificate.pem", Access::open, get_certificate,
-          {.tag = "keys", .summary = "The certificate that verifies what SNS topics deliver"}},
+          {.tag = "keys", .summary = "Certificate that verifies the signatures of SNS messages"}},
 };
 // clang-format on
 

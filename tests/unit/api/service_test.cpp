@@ -188,11 +188,11 @@ TEST_F(TheService, PartsOfTheHostedServiceThatAreNotHereSaySo) {
         "/llm/v1/chat/completions", "/v1/publish/https://h"}) {
     const http::Response response = call("POST", target);
     EXPECT_EQ(response.status, 404) << target;
-    EXPECT_NE(error_of(response).find("out of scope"), std::string::npos) << response.body;
+    EXPECT_NE(error_of(response).find("not supported"), std::string::npos) << response.body;
   }
   const http::Response llm = call("POST", "/v2/publish/api/llm");
   EXPECT_EQ(llm.status, 400);
-  EXPECT_NE(error_of(llm).find("out of scope"), std::string::npos) << llm.body;
+  EXPECT_NE(error_of(llm).find("not supported"), std::string::npos) << llm.body;
 }
 
 TEST_F(TheService, ATrailingSlashAndTheCaseOfTheResourceChangeNothing) {
