@@ -48,7 +48,7 @@ struct RemoteFlags {
     add_address_to(command, "URL of the server [HIKYAKU_URL, http://127.0.0.1:8080]");
     command.add_option("--token", token, "Token of the tenant [HIKYAKU_CLIENT_TOKEN, client.conf]")
         ->option_text("TOKEN");
-    command.add_flag("--dev", dev, "Use the well-known token of `serve --dev`");
+    command.add_flag("--dev", dev, "Use the well-known token of serve --dev");
     command.add_flag("--json", json, "Print the JSON of the server");
   }
 
@@ -135,9 +135,7 @@ void add_publish(CLI::App& app, Arguments& arguments) {
       ->option_text("NAME");
   command->add_option("--label", publish_arguments.labels, "Label of the message (repeatable)")
       ->option_text("TEXT");
-  command
-      ->add_option("--header", publish_arguments.headers,
-                   "Header to forward, as 'Name: value' (repeatable)")
+  command->add_option("--header", publish_arguments.headers, "Header to forward (repeatable)")
       ->option_text("'Name: value'");
   command
       ->add_option("--content-type", publish_arguments.content_type, "Content-Type of the message")
@@ -224,12 +222,10 @@ void add_dlq(CLI::App& app, Arguments& arguments) {
   retry
       ->add_option("--body", edit.body_file,
                    "For one id: file with the new body; -: standard input")
-      ->option_text("TEXT");
+      ->option_text("PATH");
   retry->add_option("--destination", edit.destination, "For one id: new URL to deliver to")
       ->option_text("URL");
-  retry
-      ->add_option("--header", edit.headers,
-                   "For one id: header to replace, as 'Name: value' (repeatable)")
+  retry->add_option("--header", edit.headers, "For one id: header to replace (repeatable)")
       ->option_text("'Name: value'");
   retry->add_option("--content-type", edit.content_type, "For one id: new Content-Type")
       ->option_text("TYPE");
@@ -341,7 +337,7 @@ void add_halted(CLI::App& queues, Arguments& arguments) {
   retry
       ->add_option("--body", arguments.body_file,
                    "File with a new body for the message; -: standard input")
-      ->option_text("TEXT");
+      ->option_text("PATH");
   retry->callback([&arguments] {
     arguments.code = retry_halted(arguments.remote.connection(), arguments.id, arguments.name,
                                   arguments.body_file);
