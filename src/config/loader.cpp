@@ -69,11 +69,11 @@ Result<void> check_environment(const OptionTable& table, const Surroundings& aro
     if (!variable.starts_with(table.prefix) || elsewhere.contains(variable)) {
       continue;
     }
-    std::string name = variable.substr(table.prefix.size());
-    if (is_service_link(name)) {
+    const std::string own = variable.substr(table.prefix.size());
+    if (is_service_link(own)) {
       continue;
     }
-    std::ranges::transform(name, name.begin(), [](char c) { return to_lower(c); });
+    const std::string name = lower_case(own);
     if (!table.knows(name) || variable_for(table.prefix, name) != variable) {
       const std::string near = table.nearest(name);
       return unknown(variable, near.empty() ? "" : variable_for(table.prefix, near));

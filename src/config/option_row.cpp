@@ -34,9 +34,7 @@ std::string OptionTable::name_of(const OptionRow& row) const {
   if (variable.starts_with(prefix)) {
     variable.remove_prefix(prefix.size());
   }
-  std::string name(variable);
-  std::ranges::transform(name, name.begin(), [](char c) { return to_lower(c); });
-  return name;
+  return lower_case(variable);
 }
 
 std::string OptionTable::flag_of(const OptionRow& row) const {

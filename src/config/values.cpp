@@ -30,12 +30,6 @@ constexpr std::array<Unit, 9> byte_units = {{
 
 constexpr auto largest = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::ranges::transform(out, out.begin(), [](char c) { return to_lower(c); });
-  return out;
-}
-
 std::string_view take_while(std::string_view& text, bool (*wanted)(char)) {
   const auto end = std::find_if_not(text.begin(), text.end(), wanted);
   const auto taken = text.substr(0, static_cast<std::size_t>(end - text.begin()));
@@ -121,7 +115,7 @@ bool ipv6_character(char c) { return is_hex_digit(c) || c == ':' || c == '.'; }
 }  // namespace
 
 std::optional<bool> parse_flag(std::string_view text) {
-  const std::string word = lower(text);
+  const std::string word = lower_case(text);
   if (word == "true" || word == "yes" || word == "on" || word == "1") {
     return true;
   }
@@ -146,7 +140,7 @@ std::optional<std::uint64_t> parse_bytes(std::string_view text) {
   if (!number) {
     return std::nullopt;
   }
-  const std::string unit = text.empty() ? "b" : lower(text);
+  const std::string unit = text.empty() ? "b" : lower_case(text);
   for (const Unit& known : byte_units) {
     if (known.name == unit) {
       return product(*number, known.size);
