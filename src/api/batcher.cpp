@@ -76,10 +76,10 @@ void Batcher::flush() {
   std::vector<engine::Submission> refused = std::exchange(batch_, {});
   std::vector<engine::Done> shed = std::exchange(shed_, {});
   for (engine::Submission& one : refused) {
-    one.done(too_much("the server has more work than it can take at the moment"));
+    one.done(too_much("the server is overloaded"));
   }
   for (engine::Done& done : shed) {
-    done(too_much("more requests arrive than the server can serve in time"));
+    done(too_much("the server gets more requests than it can serve in time"));
   }
 }
 

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "api/surface.h"
 #include "base/assert.h"
 #include "observe/metrics.h"
 
@@ -20,8 +19,10 @@ Answer::Answer(Answer&& other) noexcept
       metrics_(other.metrics_),
       room_(std::move(other.room_)),
       tenant_(other.tenant_),
-      refused_as_(other.refused_as_),
+      request_id_(std::move(other.request_id_)),
       start_(other.start_),
+      surface_(other.surface_),
+      may_be_refused_(other.may_be_refused_),
       pending_(std::exchange(other.pending_, false)) {}
 
 bool Answer::take_room(http::Response& response) {
@@ -43,16 +44,40 @@ bool Answer::try_answer(http::Response& response) {
 void Answer::operator()(http::Response response) {
   HK_ASSERT(pending_);
   pending_ = false;
-  if (!take_room(response) && refused_as_) {
-    response =
-        error_for(*refused_as_, 503,
-                  "too many large answers are waiting to be read: read those that were asked "
-                  "for, and ask again in a moment");
+  if (!take_room(response) && may_be_refused_) {
+    response = error_for(surface_, 503,
+                         "too many large answers have not been read yet: read those that you "
+                         "requested, then try again",
+                         request_id_);
     response.fields.push_back({"Retry-After", "1"});
+  }
+  if (!request_id_.empty()) {
+    response.fields.push_back({"X-Request-Id", std::move(request_id_)});
   }
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start_;
   metrics_->request(response.status, taken.count());
   respond_(std::move(response));
+}
+
+void Answer::refuse(const Error& error) { (*this)(error_for(surface_, error, request_id_)); }
+
+void Answer::refuse(int status, std::string_view text) {
+  (*this)(error_for(surface_, status, text, request_id_));
+}
+
+void Answer::refuse_method(const std::string& allowed) {
+  http::Response response =
+      error_for(surface_, 405, "method not allowed; this path allows " + allowed, request_id_);
+  response.fields.push_back({"Allow", allowed});
+  (*this)(std::move(response));
+}
+
+void Answer::fail(const std::exception& thrown) {
+  const Error error{ErrorKind::internal, thrown.what()};
+  http::Response response = error_for(surface_, error, request_id_);
+  if (pending_) {
+    (*this)(std::move(response));
+  }
 }
 
 Moment Services::now() const {

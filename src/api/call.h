@@ -5,15 +5,18 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "api/batcher.h"
 #include "api/options.h"
+#include "api/surface.h"
 #include "edge/http/message.h"
 #include "edge/http/server.h"
 #include "engine/submitter.h"
@@ -25,8 +28,6 @@ class Metrics;
 }
 
 namespace hk::api {
-
-enum class Surface : std::uint8_t;
 
 /// The answer to one request; move-only, called once, on the request's I/O thread. Counts it. A
 /// large one takes room until it is sent: clients that do not read must not fill the memory.
@@ -45,10 +46,20 @@ class Answer {
   void operator()(http::Response response);
   /// False: there is no room for it, and nothing was answered.
   [[nodiscard]] bool try_answer(http::Response& response);
+  /// An error, in the words of the surface.
+  void refuse(const Error& error);
+  void refuse(int status, std::string_view text);
+  void refuse_method(const std::string& allowed);
+  /// Logs what was thrown, and tells it as our fault if there was no answer yet.
+  void fail(const std::exception& thrown);
+  void of_surface(Surface surface, std::string request_id) {
+    surface_ = surface;
+    request_id_ = std::move(request_id);
+  }
   void of_tenant(core::TenantId tenant) { tenant_ = tenant; }
   /// For a request that changes nothing: without room for a large answer it is told to come back.
   /// All others get theirs in any case.
-  void may_be_refused(Surface surface) { refused_as_ = surface; }
+  void may_be_refused() { may_be_refused_ = true; }
   /// See http::Responder.
   void when_gone(std::move_only_function<void()> told) { respond_.when_gone(std::move(told)); }
   [[nodiscard]] bool pending() const { return pending_; }
@@ -60,10 +71,23 @@ class Answer {
   observe::Metrics* metrics_;
   std::shared_ptr<engine::TenantRoom> room_;
   core::TenantId tenant_{};
-  std::optional<Surface> refused_as_{};
+  std::string request_id_{};  ///< "": requests of the surface have none
   std::chrono::steady_clock::time_point start_;
+  Surface surface_ = Surface::qstash;
+  bool may_be_refused_ = false;
   bool pending_ = true;
 };
+
+/// Runs a piece of a handler on the I/O thread. What a store or a library throws (a broken record,
+/// no memory) ends here: it is logged and, if the request is still unanswered, told as our fault.
+template <class Work>
+void answering(Answer& answer, Work&& work) {
+  try {
+    work();
+  } catch (const std::exception& thrown) {
+    answer.fail(thrown);
+  }
+}
 
 /// What handlers work with; outlives every call.
 struct Services {
@@ -80,8 +104,9 @@ struct Call {
   Answer answer;           ///< a handler that does not answer at once moves it into its callback
   Batcher& batcher;
   std::shared_ptr<const engine::TenantDirectory::Entry>
-      tenant{};         ///< null on open and admin routes
-  std::string param{};  ///< the {…} of the route, percent-decoded
+      tenant{};                            ///< null on open and admin routes
+  std::string param{};                     ///< the first {…} of the route, percent-decoded
+  std::vector<std::string> more_params{};  ///< the others, in their order
   std::string_view
       rest{};  ///< what {…...} matched: raw, query included; points into request.target
 };

@@ -1,10 +1,8 @@
 #include "api/intake.h"
 
-#include <algorithm>
-#include <array>
-#include <string>
 #include <utility>
 
+#include "api/aws/action.h"
 #include "api/aws/route.h"
 #include "api/sqs/gateway.h"
 
@@ -12,23 +10,12 @@ namespace hk::api {
 
 namespace {
 
-/// Hands messages out.
-constexpr std::string_view receive = "ReceiveMessage";
-/// Settle what was handed out. Deliveries need none: their outcomes come from inside.
-constexpr std::array<std::string_view, 4> settlements = {
-    "DeleteMessage",
-    "DeleteMessageBatch",
-    "ChangeMessageVisibility",
-    "ChangeMessageVisibilityBatch",
-};
-
-/// The action of SQS that it asks for; "": none.
-std::string action_of(const http::Request& request) {
+aws::Work work_of(const http::Request& request) {
   if (!sqs::is_for_aws(request)) {
-    return {};
+    return aws::Work::ordinary;
   }
-  aws::Checked<aws::Routed> routed = aws::route(request);
-  return routed && !aws::is_sns(routed->dialect) ? std::move(routed->action) : std::string();
+  const aws::Checked<aws::Routed> routed = aws::route(request);
+  return routed && routed->row != nullptr ? routed->row->traits.work : aws::Work::ordinary;
 }
 
 }  // namespace
@@ -40,9 +27,8 @@ bool takes(Intake intake, const http::Request& request) {
   switch (intake) {
     case Intake::nothing: return false;
     case Intake::everything: return true;
-    case Intake::no_receives: return action_of(request) != receive;
-    case Intake::settlements:
-      return std::ranges::find(settlements, action_of(request)) != settlements.end();
+    case Intake::no_receives: return work_of(request) != aws::Work::receive;
+    case Intake::settlements: return work_of(request) == aws::Work::settle;
   }
   std::unreachable();
 }
@@ -50,7 +36,7 @@ bool takes(Intake intake, const http::Request& request) {
 std::string_view reason_to_refuse(Intake intake) {
   return intake == Intake::nothing
              ? "the server is starting or stopping"
-             : "the server is stopping: it takes only deletes and changes of visibility";
+             : "the server is stopping: it accepts only DeleteMessage and ChangeMessageVisibility";
 }
 
 }  // namespace hk::api

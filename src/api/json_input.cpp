@@ -63,7 +63,7 @@ Result<std::string> text_member(const boost::json::object& object, std::string_v
   }
   if (!value->is_string()) {
     return fail(ErrorKind::invalid_argument,
-                std::string(where) + std::string(name) + " must be a text");
+                std::string(where) + std::string(name) + " must be a string");
   }
   return std::string(value->get_string().data(), value->get_string().size());
 }

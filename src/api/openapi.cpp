@@ -13,14 +13,6 @@ namespace hk::api {
 
 namespace {
 
-const RouteWords* words_of(const Route& route) {
-  const auto words = route_words();
-  const auto found = std::ranges::find_if(words, [&](const RouteWords& one) {
-    return one.method == route.method && one.pattern == route.pattern;
-  });
-  return found == words.end() ? nullptr : &*found;
-}
-
 /// "/v2/publish/{destination...}" -> "/v2/publish/{destination}"
 std::string path_of(std::string_view pattern) {
   std::string path(pattern);
@@ -96,20 +88,20 @@ void write_parameters(JsonWriter& json, const Route& route, std::string_view que
   json.end_array();
 }
 
-void write_responses(JsonWriter& json, const Route& route, const RouteWords& words) {
+void write_responses(JsonWriter& json, Surface surface, const RouteWords& words) {
   json.key("responses");
   json.begin_object();
   json.key(std::to_string(words.status));
   json.begin_object();
-  json.field("description", "done");
+  json.field("description", "success");
   if (!words.response.empty()) {
     write_content(json, "application/json", words.response);
   }
   json.end_object();
   json.key("default");
   json.begin_object();
-  json.field("description", "an error: its status says what to do, its text is for people");
-  const bool own = route.surface == Surface::own;
+  json.field("description", "error");
+  const bool own = surface == Surface::own;
   write_content(json, own ? "application/problem+json" : "application/json",
                 own ? "Problem" : "Error");
   json.end_object();
@@ -127,7 +119,8 @@ std::string_view scheme_of(Access access) {
   std::unreachable();
 }
 
-void write_operation(JsonWriter& json, const Route& route, const RouteWords& words) {
+void write_operation(JsonWriter& json, Surface surface, const Route& route) {
+  const RouteWords& words = route.words;
   json.key(lower_case(route.method));
   json.begin_object();
   json.field("operationId", operation_id(route));
@@ -158,27 +151,28 @@ void write_operation(JsonWriter& json, const Route& route, const RouteWords& wor
     json.end_object();
   }
   json.end_array();
-  write_responses(json, route, words);
+  write_responses(json, surface, words);
   json.end_object();
 }
 
 void write_paths(JsonWriter& json) {
-  std::vector<std::string_view> told;  // patterns: several methods share a path
   json.begin_object();
-  for (const Route& first : routes()) {
-    if (std::ranges::find(told, first.pattern) != told.end()) {
-      continue;
-    }
-    told.push_back(first.pattern);
-    json.key(path_of(first.pattern));
-    json.begin_object();
-    for (const Route& route : routes()) {
-      const RouteWords* const words = words_of(route);
-      if (route.pattern == first.pattern && words != nullptr) {
-        write_operation(json, route, *words);
+  for (const RouteTable& table : route_tables()) {
+    std::vector<std::string_view> told;  // patterns: several methods share a path
+    for (const Route& first : table.routes) {
+      if (std::ranges::find(told, first.pattern) != told.end()) {
+        continue;
       }
+      told.push_back(first.pattern);
+      json.key(path_of(first.pattern));
+      json.begin_object();
+      for (const Route& route : table.routes) {
+        if (route.pattern == first.pattern) {
+          write_operation(json, table.surface, route);
+        }
+      }
+      json.end_object();
     }
-    json.end_object();
   }
   json.end_object();
 }

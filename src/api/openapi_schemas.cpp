@@ -14,9 +14,14 @@ constexpr std::string_view components = R"json({
 "schemas": {
   "Bytes": {"type": "string", "format": "binary"},
   "Error": {"type": "object", "required": ["error"], "properties": {"error": {"type": "string"}}},
-  "Problem": {"type": "object", "required": ["type", "title", "status", "detail"], "properties": {
-    "type": {"type": "string"}, "title": {"type": "string"}, "status": {"type": "integer"},
-    "detail": {"type": "string"}}},
+  "Problem": {"type": "object", "required": ["type", "title", "status", "detail", "code", "request_id"],
+    "properties": {
+      "type": {"type": "string", "description": "urn:hikyaku:problem:<code>"},
+      "title": {"type": "string"}, "status": {"type": "integer"}, "detail": {"type": "string"},
+      "code": {"enum": ["invalid", "unauthenticated", "permission_denied", "not_found", "method_not_allowed",
+        "request_timeout", "conflict", "quota_reached", "too_large", "rate_limited", "internal", "not_available",
+        "unavailable", "unknown_outcome"]},
+      "request_id": {"type": "string", "description": "X-Request-Id of the request, or one that was made"}}},
   "HeaderMap": {"type": "object", "additionalProperties": {"type": "array", "items": {"type": "string"}}},
   "MessageId": {"type": "object", "required": ["messageId"], "properties": {"messageId": {"type": "string"}}},
   "Published": {"allOf": [{"$ref": "#/components/schemas/MessageId"}], "properties": {
@@ -27,7 +32,7 @@ constexpr std::string_view components = R"json({
   "Retried": {"type": "object", "required": ["responses"], "properties": {
     "responses": {"type": "array", "items": {"$ref": "#/components/schemas/MessageId"}},
     "cursor": {"type": "string"}}},
-  "Selection": {"type": "object", "description": "the query parameters, as members; values are texts, numbers or arrays of them"},
+  "Selection": {"type": "object", "description": "the query parameters as members; values are strings, numbers or arrays of them"},
   "Message": {"type": "object",
     "required": ["messageId", "url", "method", "header", "maxRetries", "notBefore", "createdAt", "callerIP"],
     "properties": {
@@ -47,7 +52,7 @@ constexpr std::string_view components = R"json({
       "period": {"type": "integer", "description": "seconds"}}},
   "DeadLetter": {"allOf": [{"$ref": "#/components/schemas/Message"}], "required": ["dlqId", "responseStatus"],
     "properties": {
-      "dlqId": {"type": "string"}, "responseStatus": {"type": "integer", "description": "0: no answer came"},
+      "dlqId": {"type": "string"}, "responseStatus": {"type": "integer", "description": "0: no answer"},
       "responseHeader": {"$ref": "#/components/schemas/HeaderMap"},
       "responseBody": {"type": "string"}, "responseBodyBase64": {"type": "string"}}},
   "DeadLetterPage": {"type": "object", "required": ["messages"], "properties": {
@@ -66,8 +71,8 @@ constexpr std::string_view components = R"json({
     "events": {"type": "array", "items": {"$ref": "#/components/schemas/Event"}},
     "cursor": {"type": "string", "description": "absent on the last page"}}},
   "Batch": {"type": "array", "items": {"type": "object", "properties": {
-    "destination": {"type": "string", "description": "URL or URL group; none: the queue is pulled from"},
-    "headers": {"type": "object", "description": "values are texts or arrays of them"},
+    "destination": {"type": "string", "description": "URL or URL group; none for a queue that workers pull from"},
+    "headers": {"type": "object", "description": "values are strings or arrays of strings"},
     "body": {"type": "string"}, "queue": {"type": "string"}}}},
   "BatchPublished": {"type": "array", "items": {"anyOf": [{"$ref": "#/components/schemas/Published"},
     {"type": "array", "items": {"$ref": "#/components/schemas/Published"}}, {"$ref": "#/components/schemas/Error"}]}},
@@ -82,8 +87,8 @@ constexpr std::string_view components = R"json({
     "queueName": {"type": "string"}, "parallelism": {"type": "integer"}, "paused": {"type": "boolean"}}},
   "Queue": {"type": "object", "required": ["name", "parallelism", "lag", "paused"], "properties": {
     "name": {"type": "string"}, "parallelism": {"type": "integer"}, "paused": {"type": "boolean"},
-    "lag": {"type": "integer", "description": "messages that are not finished"},
-    "pulled": {"type": "boolean", "description": "its messages are received, not delivered"},
+    "lag": {"type": "integer", "description": "unfinished messages"},
+    "pulled": {"type": "boolean", "description": "workers pull its messages; they are not delivered"},
     "createdAt": {"type": "integer"}, "updatedAt": {"type": "integer"}}},
   "QueueList": {"type": "array", "items": {"$ref": "#/components/schemas/Queue"}},
   "FlowKey": {"type": "object", "required": ["flowControlKey"], "properties": {
@@ -103,7 +108,7 @@ constexpr std::string_view components = R"json({
     "retries": {"type": "integer"}, "createdAt": {"type": "integer"}, "isPaused": {"type": "boolean"},
     "nextScheduleTime": {"type": "integer"}, "lastScheduleTime": {"type": "integer"},
     "lastScheduleStates": {"type": "object", "additionalProperties": {"type": "string"}},
-    "error": {"type": "string", "description": "why the last run made no message"}}},
+    "error": {"type": "string", "description": "why the last run created no message"}}},
   "ScheduleList": {"type": "array", "items": {"$ref": "#/components/schemas/Schedule"}},
   "Keys": {"type": "object", "required": ["current", "next"], "properties": {
     "current": {"type": "string"}, "next": {"type": "string"}}},
@@ -120,8 +125,8 @@ constexpr std::string_view components = R"json({
       "id": {"type": "string"},
       "status": {"enum": ["PENDING", "RUNNING", "SUCCEEDED", "FAILED", "CANCELED"]},
       "url": {"type": "string"}, "method": {"type": "string"}, "queue": {"type": "string"},
-      "retry_of": {"type": "string", "description": "the dead letter's message"},
-      "edited_from": {"type": "string", "description": "the same, of a retry that was edited"},
+      "retry_of": {"type": "string", "description": "message of the dead letter"},
+      "edited_from": {"type": "string", "description": "the same, if the retry was edited"},
       "labels": {"type": "array", "items": {"type": "string"}},
       "created_at": {"type": "string", "format": "date-time"}, "due_at": {"type": "string", "format": "date-time"},
       "finished_at": {"type": "string", "format": "date-time"}, "cancel_requested": {"type": "boolean"},
@@ -133,7 +138,7 @@ constexpr std::string_view components = R"json({
       "properties": {"group": {"type": "string"}, "message_id": {"type": "string"}, "receives": {"type": "integer"}}}}}},
   "ResolveHalted": {"type": "object", "required": ["group", "action"], "properties": {
     "group": {"type": "string"}, "action": {"enum": ["retry", "skip"]},
-    "body": {"type": "string", "description": "of a retry: in place of the one that it has"}}},
+    "body": {"type": "string", "description": "with retry: new body of the message"}}},
   "Directory": {"type": "object", "required": ["directory"], "properties": {"directory": {"type": "string"}}},
   "NewTenant": {"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}}},
   "Tenant": {"type": "object", "required": ["id", "name"], "properties": {
@@ -149,7 +154,7 @@ constexpr std::string_view components = R"json({
     "tenant": {"type": "string"},
     "access_keys": {"type": "array", "items": {"type": "object", "required": ["access_key_id"],
       "properties": {"access_key_id": {"type": "string"}, "created_at": {"type": "string", "format": "date-time"},
-        "source": {"enum": ["configuration"], "description": "given by the settings; without created_at"}}}}}},
+        "source": {"enum": ["configuration"], "description": "from the settings of the server; has no created_at"}}}}}},
   "AccessKeyMade": {"type": "object", "required": ["tenant", "access_key_id", "secret_access_key"], "properties": {
     "tenant": {"type": "string"}, "access_key_id": {"type": "string"},
     "secret_access_key": {"type": "string", "description": "shown once"}}},

@@ -29,10 +29,9 @@ std::optional<std::string> scalar_text(const boost::json::value& value, bool tex
 }
 
 std::unexpected<Error> not_a_value(std::string_view name, bool text_only) {
-  return fail(
-      ErrorKind::invalid_argument,
-      std::string(name) + (text_only ? ": a text or an array of texts is expected"
-                                     : ": a text, a number, or an array of them is expected"));
+  return fail(ErrorKind::invalid_argument,
+              std::string(name) + (text_only ? ": must be a string or an array of strings"
+                                             : ": must be a string, a number or an array of them"));
 }
 
 }  // namespace
@@ -44,7 +43,7 @@ Result<Parameters> Parameters::from_query(std::string_view query) {
   }
   auto pairs = http::parse_query(query);
   if (!pairs) {
-    return fail(ErrorKind::invalid_argument, "the query's percent-encoding is broken");
+    return fail(ErrorKind::invalid_argument, "the percent-encoding of the query is invalid");
   }
   parameters.pairs_ = std::move(*pairs);
   std::erase_if(parameters.pairs_, [](const auto& pair) { return pair.first == "qstash_token"; });
@@ -68,7 +67,7 @@ Result<void> Parameters::add_json(std::string_view body, std::span<const std::st
     if (const boost::json::array* const many = member.value().if_array()) {
       if (many->empty() && !text_only) {
         return fail(ErrorKind::invalid_argument,
-                    name + ": an empty list would mean everything; leave it out if you mean that");
+                    name + ": must not be empty; leave it out to select everything");
       }
       if (many->empty()) {
         pairs_.emplace_back(name,
@@ -101,7 +100,7 @@ Result<void> Parameters::only(std::span<const std::string_view> names) const {
         known += one;
       }
       return fail(ErrorKind::invalid_argument,
-                  "unknown parameter \"" + name + "\"; known are " + known);
+                  "unknown parameter \"" + name + "\"; known: " + known);
     }
   }
   return {};
@@ -136,7 +135,7 @@ std::vector<std::string> Parameters::whole(std::string_view name) const {
 Result<std::optional<std::string>> Parameters::one(std::string_view name) const {
   std::vector<std::string> values = whole(name);
   if (values.size() > 1) {
-    return fail(ErrorKind::invalid_argument, std::string(name) + " may be given once");
+    return fail(ErrorKind::invalid_argument, std::string(name) + " must be given only once");
   }
   if (values.empty()) {
     return std::nullopt;

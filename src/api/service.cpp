@@ -6,9 +6,8 @@
 
 #include "api/auth.h"
 #include "api/auth_log.h"
-#include "api/route.h"
+#include "api/route_index.h"
 #include "api/sqs/gateway.h"
-#include "api/surface.h"
 #include "base/assert.h"
 #include "security/credentials.h"
 #include "security/digest.h"
@@ -35,7 +34,7 @@ Result<void> authenticate(const Services& services, const Route& route, Call& ca
       }
       if (!matches(token, options.metrics_token) && !matches(token, options.admin_token)) {
         log_refused(call.request, attempt, token.empty() ? "no token" : "not the metrics token");
-        return fail(ErrorKind::unauthenticated, "unauthorized: this needs the metrics token");
+        return fail(ErrorKind::unauthenticated, "unauthorized: send the metrics token");
       }
       log_accepted(call.request, attempt, "");
       return {};
@@ -60,11 +59,12 @@ Result<void> authenticate(const Services& services, const Route& route, Call& ca
       const AuthAttempt attempt{.way = "admin_token", .asked_for = route.pattern};
       if (options.admin_token.empty()) {
         log_refused(call.request, attempt, "the admin API is closed");
-        return fail(ErrorKind::permission_denied, "the admin API is closed: no admin token is set");
+        return fail(ErrorKind::permission_denied,
+                    "the admin API is disabled: the server has no admin token");
       }
       if (!matches(token, options.admin_token)) {
         log_refused(call.request, attempt, token.empty() ? "no token" : "not the admin token");
-        return fail(ErrorKind::unauthenticated, "unauthorized: this needs the admin token");
+        return fail(ErrorKind::unauthenticated, "unauthorized: send the admin token");
       }
       log_accepted(call.request, attempt, "");
       return {};
@@ -73,42 +73,52 @@ Result<void> authenticate(const Services& services, const Route& route, Call& ca
   std::unreachable();
 }
 
+/// Percent-decoded into the call. False: it has been refused.
+bool take_params(Call& call, const Found& found) {
+  for (std::size_t i = 0; i < found.params_count; ++i) {
+    std::optional<std::string> param = http::percent_decode(found.params[i]);
+    if (!param) {
+      call.answer.refuse(400, "the percent-encoding of the path is invalid");
+      return false;
+    }
+    if (i == 0) {
+      call.param = std::move(*param);
+    } else {
+      call.more_params.push_back(std::move(*param));
+    }
+  }
+  call.rest = found.rest;
+  return true;
+}
+
 void dispatch(const Services& services, Call& call) {
   const std::string_view target = call.request.target;
   const Found found = find_route(call.request.method, target);
+  const Surface surface = found.route != nullptr ? found.surface : surface_of(target);
+  call.answer.of_surface(surface, request_id_of(surface, call.request, call.batcher.rng()));
   if (found.route == nullptr) {
-    const Surface surface = surface_of(target);
     if (found.allowed.empty()) {
-      call.answer(error_for(surface, 404, nothing_at(target)));
-      return;
+      call.answer.refuse(404, nothing_at(target));
+    } else {
+      call.answer.refuse_method(found.allowed);
     }
-    http::Response response =
-        error_for(surface, 405, "method not allowed; this path takes " + found.allowed);
-    response.fields.push_back({"Allow", found.allowed});
-    call.answer(std::move(response));
     return;
   }
   const Route& route = *found.route;
   if (const Result<void> known = authenticate(services, route, call); !known) {
-    call.answer(error_for(route.surface, known.error()));
+    call.answer.refuse(known.error());
     return;
   }
-  if (!found.parts.param.empty()) {
-    std::optional<std::string> param = http::percent_decode(found.parts.param);
-    if (!param) {
-      call.answer(error_for(route.surface, 400, "the path's percent-encoding is broken"));
-      return;
-    }
-    call.param = std::move(*param);
+  if (!take_params(call, found)) {
+    return;
   }
-  call.rest = found.parts.rest;
   if (call.tenant) {
     call.answer.of_tenant(call.tenant->id);
   }
   if (call.request.method == "GET") {
-    call.answer.may_be_refused(route.surface);
+    call.answer.may_be_refused();
   }
-  answering(call.answer, route.surface, [&] { route.handler(services, call); });
+  answering(call.answer, [&] { route.handler(services, call); });
 }
 
 }  // namespace
@@ -160,13 +170,24 @@ void Service::hand_out(std::vector<core::HandOut> all) {
 }
 
 http::Response Service::refusal(const http::Request& request, int status, std::string_view reason) {
-  return sqs::is_for_aws(request) ? sqs::refusal(request, status, reason)
-                                  : error_for(surface_of(request.target), status, reason);
+  if (sqs::is_for_aws(request)) {
+    return sqs::refusal(request, status, reason);
+  }
+  const Surface surface = surface_of(request.target);
+  security::SystemRng rng;
+  std::string request_id = request_id_of(surface, request, rng);
+  http::Response response = error_for(surface, status, reason, request_id);
+  if (!request_id.empty()) {
+    response.fields.push_back({"X-Request-Id", std::move(request_id)});
+  }
+  return response;
 }
 
 std::size_t Service::body_bytes_max(std::string_view target) const {
-  return match("/v2/batch", target) ? std::max(options_.batch_bytes_max, options_.body_bytes_max)
-                                    : options_.body_bytes_max;
+  const Route* const route = find_route("POST", target).route;
+  return route != nullptr && route->body == Body::batch
+             ? std::max(options_.batch_bytes_max, options_.body_bytes_max)
+             : options_.body_bytes_max;
 }
 
 Batcher& Service::batcher_of(http::IoThread& io) {

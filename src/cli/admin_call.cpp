@@ -13,7 +13,7 @@ std::optional<Answer> ask_admin(const AdminArguments& arguments, const std::stri
   const auto admin = read_admin_file(arguments.data);
   if (!admin) {
     tell(
-        fmt::format("hikyaku: no server runs on {}: name the data directory of a running one with "
+        fmt::format("hikyaku: no server runs on {}: give the data directory of a running one with "
                     "--data",
                     arguments.data));
     code = exit_unavailable;

@@ -25,10 +25,10 @@ std::unexpected<Error> wrong(std::string message) {
   return fail(ErrorKind::invalid_argument, std::move(message));
 }
 
-/// "token (from HIKYAKU_TOKEN)"
+/// Where it was given: "HIKYAKU_TOKEN"
 std::string named(const config::Options& options, const std::string& name) {
   const auto source = options.given_by.find(name);
-  return source == options.given_by.end() ? name : name + " (from " + source->second + ")";
+  return source == options.given_by.end() ? name : source->second;
 }
 
 /// The setting if given, else the development constant, else nothing.

@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdlib>
-#include <map>
 #include <memory>
 
 #include "cli/client.h"
@@ -14,6 +13,7 @@
 #include "cli/listen.h"
 #include "cli/master_key.h"
 #include "cli/offline.h"
+#include "cli/option_flags.h"
 #include "cli/outbox_flags.h"
 #include "cli/process.h"
 #include "cli/remote.h"
@@ -22,7 +22,7 @@
 #include "cli/usage.h"
 #include "cli/version.h"
 #include "config/options.h"
-#include "outbox/load_settings.h"
+#include "outbox/settings.h"
 
 namespace hk::cli {
 
@@ -37,15 +37,19 @@ struct RemoteFlags {
   bool json = false;
 
   void add_address_to(CLI::App& command, const std::string& url_help) {
-    command.add_option("--url", url, url_help);
-    command.add_option("--ca-file", ca_file, "Certificates (PEM) to trust instead of the system's");
+    command.add_option("--url", url, url_help)->option_text("URL");
+    command
+        .add_option("--ca-file", ca_file,
+                    "Root certificates (PEM) to trust instead of those of the system")
+        ->option_text("PATH");
   }
 
   void add_to(CLI::App& command) {
-    add_address_to(command, "Server to talk to [HIKYAKU_URL, http://127.0.0.1:8080]");
-    command.add_option("--token", token, "Token of the tenant [HIKYAKU_CLIENT_TOKEN, client.conf]");
-    command.add_flag("--dev", dev, "Use the well-known token of `serve --dev`");
-    command.add_flag("--json", json, "Print the server's JSON, for scripts");
+    add_address_to(command, "URL of the server [HIKYAKU_URL, http://127.0.0.1:8080]");
+    command.add_option("--token", token, "Token of the tenant [HIKYAKU_CLIENT_TOKEN, client.conf]")
+        ->option_text("TOKEN");
+    command.add_flag("--dev", dev, "Use the well-known token of serve --dev");
+    command.add_flag("--json", json, "Print the JSON of the server");
   }
 
   [[nodiscard]] Connection connection() const {
@@ -58,9 +62,7 @@ struct RemoteFlags {
 struct Arguments {
   int code = exit_ok;
   RemoteFlags remote{};
-  config::Flags serve_flags{};
-  std::map<std::string, std::string> serve_texts{};
-  std::map<std::string, bool> serve_switches{};
+  OptionTexts serve_texts{};
   PublishArguments publish{};
   std::string id{};
   std::vector<std::string> ids{};
@@ -87,40 +89,13 @@ void add_serve(CLI::App& app, Arguments& arguments) {
   CLI::App* command = app.add_subcommand("serve", "Run the server");
   command->footer(
       "Each setting can also be given as HIKYAKU_<NAME> in the environment, or as `name = value` "
-      "in "
-      "the file named by --config.");
-  for (const config::OptionRow& row : config::option_rows()) {
-    const std::string name(row.name);
-    const std::string help =
-        std::string(row.help) +
-        (row.default_text.empty() ? "" : " [" + std::string(row.default_text) + "]");
-    if (row.kind == config::Kind::flag) {
-      command->add_option(config::flag_of(name), arguments.serve_texts[name], help)
-          ->expected(0, 1)
-          ->default_str("true")
-          ->type_name("");
-    } else {
-      command->add_option(config::flag_of(name), arguments.serve_texts[name], help)
-          ->type_name(std::string(config::word_for(row.kind)));
-    }
-    if (config::may_be_file(row.kind)) {
-      const std::string file = name + "_file";
-      command
-          ->add_option(config::flag_of(file), arguments.serve_texts[file],
-                       "File that holds " + config::flag_of(name))
-          ->type_name("path");
-    }
-  }
+      "in the file named by --config.");
+  add_option_flags(*command, config::server_table(), arguments.serve_texts);
   command->callback([&arguments, command] {
-    for (const auto& [name, text] : arguments.serve_texts) {
-      if (command->get_option(config::flag_of(name))->count() > 0) {
-        arguments.serve_flags[name] = text;
-      }
-    }
     config::Surroundings around{
         .environment_names = config::environment_names(),
         .environment_known = {"HIKYAKU_URL", "HIKYAKU_CLIENT_TOKEN", "HIKYAKU_NEW_MASTER_KEY"}};
-    auto options = config::load(arguments.serve_flags, environment, around);
+    auto options = config::load(flags_given(*command, arguments.serve_texts), environment, around);
     if (!options) {
       tell("hikyaku: " + options.error().message);
       arguments.code = exit_usage;
@@ -131,28 +106,40 @@ void add_serve(CLI::App& app, Arguments& arguments) {
 }
 
 void add_publish(CLI::App& app, Arguments& arguments) {
-  CLI::App* command = app.add_subcommand("publish", "Hand a message over for delivery");
+  CLI::App* command = app.add_subcommand("publish", "Publish a message");
   command->footer(
       "Example: hikyaku publish https://example.com/hook --body '{\"id\":1}' --delay 10m");
   PublishArguments& publish_arguments = arguments.publish;
   command->add_option("destination", publish_arguments.destination, "URL to deliver to")
+      ->option_text("URL")
       ->required();
-  CLI::Option* body = command->add_option("--body", publish_arguments.body,
-                                          "The message; else standard input is read");
-  command->add_option("--method", publish_arguments.method,
-                      "GET, POST, PUT, PATCH or DELETE [POST]");
-  command->add_option("--delay", publish_arguments.delay,
-                      "Deliver no earlier than after this time, such as 30s or 1d2h");
-  command->add_option("--retries", publish_arguments.retries,
-                      "Retries after the first attempt [3]");
-  command->add_option("--timeout", publish_arguments.timeout, "Time for one attempt");
-  command->add_option("--dedup-id", publish_arguments.dedup_id, "Accept one message under this id");
-  command->add_option("--queue", publish_arguments.queue, "Deliver in the order of this queue");
-  command->add_option("--label", publish_arguments.labels, "Label to find it by (repeatable)");
-  command->add_option("--header", publish_arguments.headers,
-                      "'Name: value' for the destination (repeatable)");
-  command->add_option("--content-type", publish_arguments.content_type,
-                      "Content-Type of the message");
+  CLI::Option* body = command
+                          ->add_option("--body", publish_arguments.body,
+                                       "Body of the message. Default: standard input")
+                          ->option_text("TEXT");
+  command
+      ->add_option("--method", publish_arguments.method,
+                   "HTTP method of the delivery: GET, POST, PUT, PATCH or DELETE [POST]")
+      ->option_text("METHOD");
+  command
+      ->add_option("--delay", publish_arguments.delay,
+                   "Delay the delivery, for example 30s or 1d2h")
+      ->option_text("DURATION");
+  command->add_option("--retries", publish_arguments.retries, "Retries after the first attempt [3]")
+      ->option_text("N");
+  command->add_option("--timeout", publish_arguments.timeout, "Timeout of an attempt")
+      ->option_text("DURATION");
+  command->add_option("--dedup-id", publish_arguments.dedup_id, "Deduplication id")
+      ->option_text("ID");
+  command->add_option("--queue", publish_arguments.queue, "Queue to put the message into")
+      ->option_text("NAME");
+  command->add_option("--label", publish_arguments.labels, "Label of the message (repeatable)")
+      ->option_text("TEXT");
+  command->add_option("--header", publish_arguments.headers, "Header to forward (repeatable)")
+      ->option_text("'Name: value'");
+  command
+      ->add_option("--content-type", publish_arguments.content_type, "Content-Type of the message")
+      ->option_text("TYPE");
   arguments.remote.add_to(*command);
   command->callback([&arguments, body] {
     arguments.publish.body_given = body->count() > 0;
@@ -161,22 +148,24 @@ void add_publish(CLI::App& app, Arguments& arguments) {
 }
 
 void add_messages(CLI::App& app, Arguments& arguments) {
-  CLI::App* messages = app.add_subcommand("messages", "Look at or cancel a message");
+  CLI::App* messages = app.add_subcommand("messages", "Show or cancel a message");
   messages->require_subcommand(1);
-  CLI::App* get = messages->add_subcommand("get", "State, attempts and what it waits for");
-  get->add_option("id", arguments.id, "msg_…")->required();
+  CLI::App* get =
+      messages->add_subcommand("get", "Show status, attempts and what the message waits for");
+  get->add_option("id", arguments.id, "msg_…")->option_text("ID")->required();
   arguments.remote.add_to(*get);
   get->callback(
       [&arguments] { arguments.code = get_message(arguments.remote.connection(), arguments.id); });
-  CLI::App* why =
-      messages->add_subcommand("why", "Why it does not run, and what would change that");
-  why->add_option("id", arguments.id, "msg_…")->required();
+  CLI::App* why = messages->add_subcommand(
+      "why", "Explain why a message is not delivered yet, and what would change that");
+  why->add_option("id", arguments.id, "msg_…")->option_text("ID")->required();
   arguments.remote.add_to(*why);
   why->callback([&arguments] {
     arguments.code = explain_message(arguments.remote.connection(), arguments.id);
   });
-  CLI::App* cancel = messages->add_subcommand("cancel", "No attempt starts after this");
-  cancel->add_option("id", arguments.id, "msg_…")->required();
+  CLI::App* cancel =
+      messages->add_subcommand("cancel", "Cancel a message: no further attempt starts");
+  cancel->add_option("id", arguments.id, "msg_…")->option_text("ID")->required();
   arguments.remote.add_to(*cancel);
   cancel->callback([&arguments] {
     arguments.code = cancel_message(arguments.remote.connection(), arguments.id);
@@ -184,14 +173,18 @@ void add_messages(CLI::App& app, Arguments& arguments) {
 }
 
 void add_dlq(CLI::App& app, Arguments& arguments) {
-  CLI::App* dlq = app.add_subcommand("dlq", "Dead letters: messages that were given up");
+  CLI::App* dlq =
+      app.add_subcommand("dlq", "List, retry or delete messages in the dead-letter queue");
   dlq->require_subcommand(1);
-  CLI::App* list = dlq->add_subcommand("list", "List them, oldest first");
-  list->add_option("--count", arguments.count, "At most this many [100]")
+  CLI::App* list = dlq->add_subcommand("list", "List dead letters, oldest first");
+  list->add_option("--count", arguments.count, "Page size [100]")
+      ->option_text("N")
       ->check(CLI::Range(1, 100));
-  list->add_option("--cursor", arguments.cursor, "Continue a list");
+  list->add_option("--cursor", arguments.cursor, "Cursor of the page before")
+      ->option_text("CURSOR");
   list->add_option("--filter", arguments.filters,
-                   "name=value: url, label, queueName, responseStatus, fromDate … (repeatable)");
+                   "Filter, such as url, label, queueName, responseStatus or fromDate (repeatable)")
+      ->option_text("NAME=VALUE");
   arguments.remote.add_to(*list);
   list->callback([&arguments] {
     arguments.code = list_dead_letters(arguments.remote.connection(), arguments.count,
@@ -199,34 +192,43 @@ void add_dlq(CLI::App& app, Arguments& arguments) {
   });
   const auto add_selection = [&arguments](CLI::App* command) {
     CLI::Option* ids =
-        command->add_option("ids", arguments.ids, "Dead-letter ids, as `dlq list` shows them");
-    CLI::Option* all = command->add_flag("--all", arguments.all, "All of them");
+        command->add_option("ids", arguments.ids, "Ids of dead letters (see dlq list)")
+            ->option_text("ID...");
+    CLI::Option* all = command->add_flag("--all", arguments.all, "All dead letters");
     all->excludes(ids);
     arguments.remote.add_to(*command);
   };
   const auto chosen = [&arguments] {
     if (arguments.ids.empty() && !arguments.all) {
-      tell("hikyaku: name the dead letters by id, or say --all");
+      tell("hikyaku: give the ids of the dead letters, or --all");
       arguments.code = exit_usage;
       return false;
     }
     return true;
   };
-  CLI::App* retry = dlq->add_subcommand("retry", "Publish them again as new messages");
+  CLI::App* retry = dlq->add_subcommand("retry", "Publish dead letters again, as new messages");
   add_selection(retry);
   CLI::Option* of_all = retry->get_option("--all");
   retry
       ->add_option("--filter", arguments.filters,
-                   "With --all: only those that fit, as for `dlq list` (repeatable)")
+                   "With --all: only those that match, as in dlq list (repeatable)")
+      ->option_text("NAME=VALUE")
       ->needs(of_all);
-  retry->add_option("--rate", arguments.rate, "With --all: at most this many a second")
+  retry->add_option("--rate", arguments.rate, "With --all: at most N per second")
+      ->option_text("N")
       ->needs(of_all)
       ->check(CLI::Range(0.001, 1e6));
   RetryArguments& edit = arguments.retry;
-  retry->add_option("--body", edit.body_file, "One id: file with another body; -: standard input");
-  retry->add_option("--destination", edit.destination, "One id: another URL to deliver to");
-  retry->add_option("--header", edit.headers, "One id: another 'Name: value' (repeatable)");
-  retry->add_option("--content-type", edit.content_type, "One id: another Content-Type");
+  retry
+      ->add_option("--body", edit.body_file,
+                   "For one id: file with the new body; -: standard input")
+      ->option_text("PATH");
+  retry->add_option("--destination", edit.destination, "For one id: new URL to deliver to")
+      ->option_text("URL");
+  retry->add_option("--header", edit.headers, "For one id: header to replace (repeatable)")
+      ->option_text("'Name: value'");
+  retry->add_option("--content-type", edit.content_type, "For one id: new Content-Type")
+      ->option_text("TYPE");
   retry->callback([&arguments, chosen] {
     if (chosen()) {
       arguments.retry.ids = arguments.ids;
@@ -236,7 +238,7 @@ void add_dlq(CLI::App& app, Arguments& arguments) {
       arguments.code = retry_dead_letters(arguments.remote.connection(), arguments.retry);
     }
   });
-  CLI::App* remove = dlq->add_subcommand("delete", "Delete them");
+  CLI::App* remove = dlq->add_subcommand("delete", "Delete dead letters");
   add_selection(remove);
   remove->callback([&arguments, chosen] {
     if (chosen()) {
@@ -247,27 +249,35 @@ void add_dlq(CLI::App& app, Arguments& arguments) {
 }
 
 void add_admin_flags(CLI::App& command, AdminArguments& admin) {
-  command.add_option("--data", admin.data, "Data directory of the server [./data]");
-  command.add_option("--ca-file", admin.ca_file,
-                     "Certificates (PEM) to trust instead of the system's");
-  command.add_flag("--json", admin.json, "Print the server's JSON, for scripts");
+  command.add_option("--data", admin.data, "Data directory of the server [./data]")
+      ->option_text("PATH");
+  command
+      .add_option("--ca-file", admin.ca_file,
+                  "Root certificates (PEM) to trust instead of those of the system")
+      ->option_text("PATH");
+  command.add_flag("--json", admin.json, "Print the JSON of the server");
 }
 
 void add_tenants(CLI::App& app, Arguments& arguments) {
   CLI::App* tenants =
-      app.add_subcommand("tenants", "Who may use the server: needs its data directory");
+      app.add_subcommand("tenants", "Manage tenants (needs the data directory of the server)");
   tenants->require_subcommand(1);
-  CLI::App* create = tenants->add_subcommand("create", "Make one; prints its token and keys once");
-  create->add_option("name", arguments.name, "Letters, digits, '.', '_' and '-'")->required();
+  CLI::App* create =
+      tenants->add_subcommand("create", "Create a tenant; prints its token and signing keys once");
+  create->add_option("name", arguments.name, "Name: letters, digits, '.', '_' and '-'")
+      ->option_text("NAME")
+      ->required();
   add_admin_flags(*create, arguments.admin);
   create->callback(
       [&arguments] { arguments.code = create_tenant(arguments.admin, arguments.name); });
-  CLI::App* list = tenants->add_subcommand("list", "Id, time of creation and name of each");
+  CLI::App* list = tenants->add_subcommand("list", "List tenants: id, creation time and name");
   add_admin_flags(*list, arguments.admin);
   list->callback([&arguments] { arguments.code = list_tenants(arguments.admin); });
   CLI::App* rotate = tenants->add_subcommand(
-      "rotate-token", "Give it a new token; the old one is refused from then on");
-  rotate->add_option("id", arguments.id, "Its id, as `tenants list` shows it")->required();
+      "rotate-token", "Give a tenant a new token; the old one stops working");
+  rotate->add_option("id", arguments.id, "Id of the tenant (see tenants list)")
+      ->option_text("ID")
+      ->required();
   add_admin_flags(*rotate, arguments.admin);
   rotate->callback(
       [&arguments] { arguments.code = rotate_tenant_token(arguments.admin, arguments.id); });
@@ -275,33 +285,37 @@ void add_tenants(CLI::App& app, Arguments& arguments) {
 
 void add_keys(CLI::App& app, Arguments& arguments) {
   CLI::App* keys = app.add_subcommand(
-      "keys", "What AWS clients sign with, and the master key: needs the server's data directory");
+      "keys", "Manage access keys for AWS clients, and the master key (needs the data directory)");
   keys->require_subcommand(1);
   const auto add = [&arguments, keys](const char* name, const char* text) {
     CLI::App* command = keys->add_subcommand(name, text);
-    command->add_option("--tenant", arguments.tenant, "Name of the tenant [the first one]");
+    command->add_option("--tenant", arguments.tenant, "Tenant [the first one]")
+        ->option_text("NAME");
     add_admin_flags(*command, arguments.admin);
     return command;
   };
-  add("create", "Make an access key; prints its id, and its secret once")->callback([&arguments] {
+  add("create", "Create an access key; prints its id, and its secret once")->callback([&arguments] {
     arguments.code = create_access_key(arguments.admin, arguments.tenant);
   });
-  add("list", "Id and time of creation of each")->callback([&arguments] {
+  add("list", "List access keys: id and creation time")->callback([&arguments] {
     arguments.code = list_access_keys(arguments.admin, arguments.tenant);
   });
-  CLI::App* revoke = add("revoke", "Refuse what it signs from then on");
-  revoke->add_option("id", arguments.id, "Its id, as `keys list` shows it")->required();
+  CLI::App* revoke = add("revoke", "Revoke an access key");
+  revoke->add_option("id", arguments.id, "Id of the access key (see keys list)")
+      ->option_text("ID")
+      ->required();
   revoke->callback([&arguments] {
     arguments.code = revoke_access_key(arguments.admin, arguments.tenant, arguments.id);
   });
   CLI::App* rotate = keys->add_subcommand(
-      "rotate-master", "Seal every stored secret with a new master key: of a stopped server");
+      "rotate-master", "Encrypt all stored secrets with a new master key (stop the server first)");
   rotate->footer(
-      "The key of the file master.key is replaced by one that is made. One that is given as "
-      "HIKYAKU_MASTER_KEY is replaced by HIKYAKU_NEW_MASTER_KEY.");
-  rotate->add_option("--data", arguments.data, "Data directory [./data]");
-  rotate->add_option("--new-key-file", arguments.body_file, "File that holds the new key");
-  rotate->add_flag("--json", arguments.json, "Print JSON, for scripts");
+      "If the key is in the file master.key, a new one is made. If it comes from "
+      "HIKYAKU_MASTER_KEY, give the new one as HIKYAKU_NEW_MASTER_KEY.");
+  rotate->add_option("--data", arguments.data, "Data directory [./data]")->option_text("PATH");
+  rotate->add_option("--new-key-file", arguments.body_file, "File that holds the new key")
+      ->option_text("PATH");
+  rotate->add_flag("--json", arguments.json, "Print JSON");
   rotate->callback([&arguments] {
     arguments.code = rotate_master_key(arguments.data, arguments.body_file, arguments.json);
   });
@@ -311,52 +325,55 @@ void add_keys(CLI::App& app, Arguments& arguments) {
 void add_halted(CLI::App& queues, Arguments& arguments) {
   const auto add = [&arguments, &queues](const char* name, const char* text) {
     CLI::App* command = queues.add_subcommand(name, text);
-    command->add_option("name", arguments.id, "Queue")->required();
+    command->add_option("name", arguments.id, "Queue")->option_text("NAME")->required();
     arguments.remote.add_to(*command);
     return command;
   };
-  add("halted", "List the messages at which groups have stopped")->callback([&arguments] {
+  add("halted", "List halted groups and the message each has stopped at")->callback([&arguments] {
     arguments.code = list_halted(arguments.remote.connection(), arguments.id);
   });
-  CLI::App* retry = add("retry", "Hand out the message at which a group has stopped once more");
-  retry->add_option("group", arguments.name, "Group")->required();
-  retry->add_option("--body", arguments.body_file,
-                    "File that holds another body for it; -: standard input");
+  CLI::App* retry = add("retry", "Let the message that halted a group be received once more");
+  retry->add_option("group", arguments.name, "Group")->option_text("GROUP")->required();
+  retry
+      ->add_option("--body", arguments.body_file,
+                   "File with a new body for the message; -: standard input")
+      ->option_text("PATH");
   retry->callback([&arguments] {
     arguments.code = retry_halted(arguments.remote.connection(), arguments.id, arguments.name,
                                   arguments.body_file);
   });
-  CLI::App* skip = add("skip", "Let it be a dead letter, and the group go on");
-  skip->add_option("group", arguments.name, "Group")->required();
+  CLI::App* skip =
+      add("skip", "Move the message that halted a group to the dead letters; the group continues");
+  skip->add_option("group", arguments.name, "Group")->option_text("GROUP")->required();
   skip->callback([&arguments] {
     arguments.code = skip_halted(arguments.remote.connection(), arguments.id, arguments.name);
   });
 }
 
 void add_queues(CLI::App& app, Arguments& arguments) {
-  CLI::App* queues = app.add_subcommand("queues", "Queues: what waits in them, and whether it may");
+  CLI::App* queues = app.add_subcommand("queues", "List, pause, resume or delete queues");
   queues->require_subcommand(1);
-  CLI::App* list = queues->add_subcommand("list", "List them with what is not finished");
+  CLI::App* list = queues->add_subcommand("list", "List queues and their unfinished messages");
   arguments.remote.add_to(*list);
   list->callback([&arguments] { arguments.code = list_queues(arguments.remote.connection()); });
   const auto add = [&arguments, queues](const char* name, const char* text, QueueChange change) {
     CLI::App* command = queues->add_subcommand(name, text);
-    command->add_option("name", arguments.id, "Queue")->required();
+    command->add_option("name", arguments.id, "Queue")->option_text("NAME")->required();
     arguments.remote.add_to(*command);
     command->callback([&arguments, change] {
       arguments.code = change_queue(arguments.remote.connection(), change, arguments.id);
     });
   };
-  add("pause", "Start nothing new", QueueChange::pause);
-  add("resume", "Go on with the oldest message", QueueChange::resume);
-  add("delete", "Delete it and cancel what waits", QueueChange::remove);
+  add("pause", "Pause a queue: no new attempt starts", QueueChange::pause);
+  add("resume", "Resume a queue", QueueChange::resume);
+  add("delete", "Delete a queue and cancel its waiting messages", QueueChange::remove);
   add_halted(*queues, arguments);
 }
 
 void add_tail(CLI::App& app, Arguments& arguments) {
-  CLI::App* command = app.add_subcommand("tail", "Follow what happens to messages");
-  command->add_flag("--once", arguments.once, "Print what is there and end");
-  command->add_option("--message", arguments.id, "Of this message only");
+  CLI::App* command = app.add_subcommand("tail", "Follow the events of messages");
+  command->add_flag("--once", arguments.once, "Print the events so far and exit");
+  command->add_option("--message", arguments.id, "Only events of this message")->option_text("ID");
   arguments.remote.add_to(*command);
   command->callback([&arguments] {
     arguments.code = tail(arguments.remote.connection(), arguments.once, arguments.id);
@@ -365,18 +382,20 @@ void add_tail(CLI::App& app, Arguments& arguments) {
 
 void add_listen(CLI::App& app, Arguments& arguments) {
   CLI::App* command =
-      app.add_subcommand("listen", "Receive deliveries and print them: for trying things out");
-  command->add_option("--listen", arguments.listen_on, "Address to receive on [127.0.0.1:9000]");
+      app.add_subcommand("listen", "Receive deliveries and print them, for testing");
+  command->add_option("--listen", arguments.listen_on, "Address to listen on [127.0.0.1:9000]")
+      ->option_text("HOST:PORT");
   command->add_option("--status", arguments.listen.status, "Status to answer with [200]")
+      ->option_text("N")
       ->check(CLI::Range(200, 599));
-  command->add_option("--body", arguments.listen.body, "Body to answer with");
-  command->add_flag("--json", arguments.listen.json, "Print one JSON object a request");
+  command->add_option("--body", arguments.listen.body, "Body to answer with")->option_text("TEXT");
+  command->add_flag("--json", arguments.listen.json, "Print one JSON object per request");
   command->callback([&arguments] {
     const std::size_t colon = arguments.listen_on.rfind(':');
     const int port =
         colon == std::string::npos ? 0 : std::atoi(arguments.listen_on.c_str() + colon + 1);
     if (port <= 0 || port > 65535) {
-      tell("hikyaku: --listen wants address:port, such as 127.0.0.1:9000");
+      tell("hikyaku: --listen must be HOST:PORT, for example 127.0.0.1:9000");
       arguments.code = exit_usage;
       return;
     }
@@ -388,24 +407,30 @@ void add_listen(CLI::App& app, Arguments& arguments) {
 
 void add_offline(CLI::App& app, Arguments& arguments) {
   CLI::App* check = app.add_subcommand("verify", "Check the data directory of a stopped server");
-  check->add_option("--data", arguments.data, "Data directory [./data]");
-  check->add_flag("--json", arguments.json, "Print JSON, for scripts");
+  check->add_option("--data", arguments.data, "Data directory [./data]")->option_text("PATH");
+  check->add_flag("--json", arguments.json, "Print JSON");
   check->callback([&arguments] { arguments.code = verify(arguments.data, arguments.json); });
-  CLI::App* save = app.add_subcommand("backup", "Copy a data directory, also of a running server");
-  save->add_option("--data", arguments.data, "Data directory [./data]");
-  save->add_option("--to", arguments.directory, "Directory to make")->required();
+  CLI::App* save =
+      app.add_subcommand("backup", "Back up a data directory, also while the server runs");
+  save->add_option("--data", arguments.data, "Data directory [./data]")->option_text("PATH");
+  save->add_option("--to", arguments.directory, "Directory to create")
+      ->option_text("PATH")
+      ->required();
   // Not HIKYAKU_URL: the token of admin.json goes only where that file or the user says.
-  arguments.remote.add_address_to(*save, "How to reach the running server [where it listens]");
-  save->add_flag("--json", arguments.json, "Print JSON, for scripts");
+  arguments.remote.add_address_to(*save, "URL of the running server [where it listens]");
+  save->add_flag("--json", arguments.json, "Print JSON");
   save->callback([&arguments] {
     arguments.code =
         backup(arguments.data, arguments.directory, without_slash(arguments.remote.url),
                arguments.remote.ca_file, arguments.json);
   });
-  CLI::App* bring_back = app.add_subcommand("restore", "Make a data directory from a backup");
-  bring_back->add_option("--from", arguments.directory, "Directory that `backup` made")->required();
-  bring_back->add_option("--data", arguments.data, "Data directory to make [./data]");
-  bring_back->add_flag("--json", arguments.json, "Print JSON, for scripts");
+  CLI::App* bring_back = app.add_subcommand("restore", "Restore a data directory from a backup");
+  bring_back->add_option("--from", arguments.directory, "Directory of the backup")
+      ->option_text("PATH")
+      ->required();
+  bring_back->add_option("--data", arguments.data, "Data directory to create [./data]")
+      ->option_text("PATH");
+  bring_back->add_flag("--json", arguments.json, "Print JSON");
   bring_back->callback([&arguments] {
     arguments.code = restore(arguments.directory, arguments.data, arguments.json);
   });
@@ -415,14 +440,13 @@ void add_offline(CLI::App& app, Arguments& arguments) {
 
 int run(int argc, char** argv) {
   CLI::App app{
-      "Hikyaku: hand it work, and it answers for it. Accepts durably, delivers at least once."};
+      "Hikyaku: a message server with the APIs of QStash, SQS and SNS. Durable, at least once."};
   app.name("hikyaku");
   app.require_subcommand(1);
   app.set_version_flag("--version", version);
   app.footer(
-      "Start with:  hikyaku serve --dev\nExit codes: 0 done, 1 failed, 2 wrong usage, 3 not "
-      "reachable or in "
-      "use, 4 damaged data, 70 the store failed.");
+      "Start with:  hikyaku serve --dev\nExit codes: 0 success, 1 failed, 2 wrong usage, 3 server "
+      "not reachable or data directory in use, 4 damaged data, 70 the store failed.");
   Arguments arguments;
   add_serve(app, arguments);
   add_publish(app, arguments);
@@ -437,7 +461,7 @@ int run(int argc, char** argv) {
   add_offline(app, arguments);
   add_convert(app, arguments.code);
   CLI::App* print_version = app.add_subcommand("version", "Print the version");
-  print_version->add_flag("--json", arguments.json, "Print JSON, for scripts");
+  print_version->add_flag("--json", arguments.json, "Print JSON");
   print_version->callback([&arguments] {
     if (arguments.json) {
       fmt::print("{{\"name\":\"hikyaku\",\"version\":\"{}\"}}\n", version);
@@ -449,8 +473,8 @@ int run(int argc, char** argv) {
       app.add_subcommand("reference", "Print the reference of settings as Markdown")->group("");
   reference->add_flag("--outbox", arguments.of_outbox, "Those of the outbox relay");
   reference->callback([&arguments] {
-    fmt::print("{}",
-               arguments.of_outbox ? outbox::settings_markdown() : config::reference_markdown());
+    fmt::print("{}", arguments.of_outbox ? config::reference_rows(outbox::settings_table())
+                                         : config::reference_markdown());
   });
   try {
     app.parse(argc, argv);

@@ -65,7 +65,7 @@ Result<Made> convert_tenant(const config::Options& options, store::Store& store)
   if (!*development) {
     return fail(ErrorKind::invalid_argument,
                 options.data +
-                    " is not a directory of development: it has credentials of its own, and they "
+                    " was not made by serve --dev: it has credentials of its own, and they "
                     "stay. `hikyaku tenants rotate-token` and POST /v2/keys/rotate change them");
   }
   Made made{.token = security::make_token("live"),
@@ -97,11 +97,11 @@ void print(const config::Options& options, const Made& made, bool as_json) {
   fmt::print("  current signing key  {}\n", made.current_key.reveal());
   fmt::print("  next signing key     {}\n", made.next_key.reveal());
   if (made.access_keys > 0) {
-    fmt::print("  access keys          the {} that `hikyaku keys create` made go on\n",
+    fmt::print("  access keys          the {} made by `hikyaku keys create` still work\n",
                made.access_keys);
   }
   fmt::print(
-      "\nThe token is shown only now: keep it. The public ones are refused from now on, unless you "
+      "\nThe token is not shown again: keep it. The public credentials no longer work, unless you "
       "start with --dev.\n");
 }
 
@@ -143,12 +143,15 @@ void add_convert(CLI::App& app, int& code) {
   };
   const auto given = std::make_shared<Arguments>();  // until the parser has run
   CLI::App* command = app.add_subcommand(
-      "convert", "Give a data directory of `serve --dev` credentials of its own");
-  command->add_option("--data", given->data, "Data directory of a stopped server [./data]");
-  command->add_option("--config", given->config, "File with the settings of the server");
-  command->add_option("--master-key-file", given->master_key_file,
-                      "File that holds the master key, if the data directory does not");
-  command->add_flag("--json", given->json, "Print JSON, for scripts");
+      "convert", "Replace the public credentials in a data directory of serve --dev");
+  command->add_option("--data", given->data, "Data directory of a stopped server [./data]")
+      ->option_text("PATH");
+  command->add_option("--config", given->config, "Config file of the server")->option_text("PATH");
+  command
+      ->add_option("--master-key-file", given->master_key_file,
+                   "File with the master key, if it is not in the data directory")
+      ->option_text("PATH");
+  command->add_flag("--json", given->json, "Print JSON");
   command->callback([given, &code] {
     config::Flags flags;
     for (const auto& [name, text] :

@@ -8,7 +8,7 @@
 #include "cli/own_server.h"
 #include "cli/process.h"
 #include "config/values.h"
-#include "outbox/load_settings.h"
+#include "outbox/settings.h"
 
 namespace hk::cli {
 
@@ -39,12 +39,15 @@ outbox::MakeCarrier Daemon::way_into_this_server(const outbox::Settings& setting
 }
 
 Result<void> Daemon::start_outbox() {
+  if (!options_.outbox_enabled) {
+    return {};
+  }
   auto settings = outbox::load_settings({}, environment);
   if (!settings) {
     return std::unexpected(settings.error());
   }
-  if (!settings->enabled) {
-    return {};
+  for (const std::string& warning : settings->warnings) {
+    tell("hikyaku: " + warning);
   }
   if (settings->database.empty()) {
     return fail(ErrorKind::invalid_argument,

@@ -20,32 +20,32 @@ struct Gate {
 };
 
 constexpr std::array<Gate, 18> gates = {{
-    {"delay", "it was published for later", "that time"},
-    {"retry", "its last attempt failed, and the next one is planned", "that time"},
-    {"order", "messages of its queue or lane go before it", "those being done"},
+    {"delay", "it was published with a delay", "that time"},
+    {"retry", "its last attempt failed; it waits for the next one", "that time"},
+    {"order", "messages before it in its queue or lane are not finished", "them finishing"},
     {"queue_paused", "its queue is paused", "resuming the queue"},
-    {"queue_deleted", "its queue was deleted or purged, and is being emptied", "that being done"},
-    {"queue_parallelism", "its queue has as many messages under way as it may",
-     "one of them ending, or a wider queue"},
+    {"queue_deleted", "its queue was deleted or purged and is being emptied", "the end of that"},
+    {"queue_parallelism", "its queue has reached its parallelism",
+     "a message of the queue finishing, or a higher parallelism"},
     {"flow_control_paused", "its flow-control key is paused", "resuming the key"},
-    {"flow_control_rate", "its flow-control key has used up its rate", "the next period"},
-    {"flow_control_parallelism", "its flow-control key has as many attempts under way as it may",
-     "one of them ending, or a higher parallelism"},
-    {"destination_parallelism", "as many attempts to its host are under way as allowed",
-     "one of them ending, or a higher destination_parallelism"},
-    {"destination_share", "its host holds many attempts, and its tenant has few left",
+    {"flow_control_rate", "its flow-control key has reached its rate", "the next period"},
+    {"flow_control_parallelism", "its flow-control key has reached its parallelism",
+     "an attempt of the key ending, or a higher parallelism"},
+    {"destination_parallelism", "its host has reached destination_parallelism",
+     "an attempt to the host ending, or a higher destination_parallelism"},
+    {"destination_share", "its host uses much of tenant_parallelism, and little of it is free",
      "some of the tenant's attempts ending, or a higher tenant_parallelism"},
-    {"tenant_share", "its tenant holds many attempts, and the server has few left",
+    {"tenant_share", "its tenant uses much of global_parallelism, and little of it is free",
      "some attempts ending, or a higher global_parallelism"},
-    {"tenant_parallelism", "its tenant has as many attempts under way as it may",
-     "one of them ending, or a higher tenant_parallelism"},
-    {"global_parallelism", "the server has as many attempts under way as it may",
-     "one of them ending, or a higher global_parallelism"},
-    {"callbacks", "a message before it in its queue is done, but its callbacks are not",
-     "the last of them being done"},
-    {"waits_for_receiver", "it can be received, and nobody has asked for it", "a receiver"},
-    {"in_flight", "a receiver has it", "that time, or its receiver"},
-    {"halted", "it has been received as often as its queue allows, and its group has stopped at it",
+    {"tenant_parallelism", "its tenant has reached tenant_parallelism",
+     "an attempt of the tenant ending, or a higher tenant_parallelism"},
+    {"global_parallelism", "the server has reached global_parallelism",
+     "an attempt ending, or a higher global_parallelism"},
+    {"callbacks", "a message before it in its queue is finished, but its callbacks are not",
+     "the last of them finishing"},
+    {"waits_for_receiver", "it is visible, and nobody has received it", "a receive"},
+    {"in_flight", "a receiver has it", "its visibility timeout, or its receiver"},
+    {"halted", "it was received as often as its queue allows, and its group is halted",
      "hikyaku queues retry, or hikyaku queues skip"},
 }};
 
@@ -71,7 +71,7 @@ void print_hold(const json::value& hold) {
 }
 
 void print_finished(const json::value& job, const std::string& status) {
-  fmt::print("it is finished: {} at {}\n", status, text_of(job, "finished_at"));
+  fmt::print("finished: {} at {}\n", status, text_of(job, "finished_at"));
   if (const std::string letter = text_of(job, "dlq_id"); !letter.empty()) {
     fmt::print("  it is dead letter {}: hikyaku dlq retry {}\n", letter, letter);
   }
@@ -96,16 +96,16 @@ int explain_message(const Connection& connection, const std::string& id) {
     print_finished(job, status);
   } else if (status == "RUNNING" && holds.empty()) {
     const json::value& attempt = job.at("attempts").as_array().back();
-    fmt::print("attempt {} is under way since {}\n", text_of(attempt, "number"),
+    fmt::print("attempt {} is running since {}\n", text_of(attempt, "number"),
                text_of(attempt, "started_at"));
   } else if (holds.empty()) {
-    fmt::print("nothing holds it: its attempt is about to start\n");
+    fmt::print("nothing holds it: an attempt is about to start\n");
   }
   for (const json::value& hold : holds) {
     print_hold(hold);
   }
   if (text_of(job, "cancel_requested") == "true") {
-    fmt::print("it is being cancelled: no attempt starts any more\n");
+    fmt::print("it is being cancelled: no further attempt starts\n");
   }
   return exit_ok;
 }

@@ -40,7 +40,7 @@ int list_halted(const Connection& connection, const std::string& queue) {
   }
   const json::array& halted = answer->value.at("halted").as_array();
   if (halted.empty()) {
-    fmt::print("no group has stopped\n");
+    fmt::print("no halted groups\n");
   }
   for (const json::value& one : halted) {
     fmt::print("{}  received {:>3} times  {}\n", text_of(one, "message_id"),

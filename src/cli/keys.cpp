@@ -23,7 +23,7 @@ std::optional<std::string> path_of(const AdminArguments& arguments, const std::s
       return "/api/v1/tenants/" + text_of(one, "id") + "/access-keys";
     }
   }
-  tell(fmt::format("hikyaku: no tenant is named {}; `hikyaku tenants list` shows them", tenant));
+  tell(fmt::format("hikyaku: there is no tenant {}; see `hikyaku tenants list`", tenant));
   code = exit_failed;
   return std::nullopt;
 }
@@ -50,7 +50,7 @@ int create_access_key(const AdminArguments& arguments, const std::string& tenant
   for (const char* name : {"access_key_id", "secret_access_key"}) {
     fmt::print("{}={}\n", name, text_of(answer->value, name));
   }
-  tell("The secret is not shown again: keep it now.");
+  tell("The secret is not shown again: store it now.");
   return exit_ok;
 }
 

@@ -31,7 +31,7 @@ bool add_forwarded(std::vector<net::Field>& fields, const std::vector<std::strin
   for (const std::string& header : headers) {
     const std::size_t colon = header.find(':');
     if (colon == std::string::npos || colon == 0) {
-      tell(fmt::format("hikyaku: --header wants 'Name: value', not '{}'", header));
+      tell(fmt::format("hikyaku: --header must be 'Name: value', not '{}'", header));
       return false;
     }
     const std::size_t start = header.find_first_not_of(' ', colon + 1);

@@ -90,12 +90,13 @@ int backup(const std::string& data, const std::string& to, const std::string& ur
   std::error_code error;
   const std::string target = fs::absolute(to, error).lexically_normal().string();
   if (fs::exists(target)) {
-    return report_disk_error(
-        {ErrorKind::invalid_argument, target + " exists already: name a directory that does not"});
+    return report_disk_error({ErrorKind::invalid_argument,
+                              target + " exists already: give a directory that does not exist"});
   }
   const json::object done{{"backup", target}};
-  const std::string text = "backup written to " + target +
-                           "; it holds master.key if the data directory does: keep it as safe";
+  const std::string text =
+      "backup written to " + target +
+      ". If the data directory holds master.key, so does the backup: protect it in the same way";
   std::string unreachable;
   if (const auto admin = read_admin_file(data)) {
     const auto answer =
@@ -122,10 +123,10 @@ int backup(const std::string& data, const std::string& to, const std::string& ur
   auto store = open_existing(data);
   if (!store) {
     if (!unreachable.empty()) {
-      tell(fmt::format(
-          "hikyaku: {}\nA server with TLS is reached by the name in its certificate: --url "
-          "https://NAME:PORT, and --ca-file if the system does not trust it.",
-          unreachable));
+      tell(
+          fmt::format("hikyaku: {}\nUse the name in the certificate of a server with TLS: --url "
+                      "https://NAME:PORT, and --ca-file if the system does not trust it.",
+                      unreachable));
     }
     return report_disk_error(store.error());
   }
@@ -155,7 +156,7 @@ int restore(const std::string& from, const std::string& data, bool as_json) {
   if (!fs::is_directory(from)) {
     return report_disk_error(
         {ErrorKind::invalid_argument,
-         from + " is not a directory: name the one that `hikyaku backup` wrote"});
+         from + " is not a directory: give the one that `hikyaku backup` wrote"});
   }
   if (fs::exists(data) && !fs::is_empty(data, error)) {
     return report_disk_error(
@@ -172,7 +173,7 @@ int restore(const std::string& from, const std::string& data, bool as_json) {
   }
   const int code = verify(data, as_json);
   if (code == exit_ok && !as_json) {
-    fmt::print("restored; what was delivered after the backup will be delivered again\n");
+    fmt::print("restored; messages delivered after the backup will be delivered again\n");
   }
   return code;
 }

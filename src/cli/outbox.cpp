@@ -30,25 +30,26 @@ Result<std::unique_ptr<http::Server>> serve_metrics(const std::string& address,
   const auto where = config::parse_address(address);
   if (!where) {
     return fail(ErrorKind::invalid_argument,
-                "--metrics-listen must be address:port, such as 127.0.0.1:9464");
+                "--metrics-listen must be HOST:PORT, for example 127.0.0.1:9464");
   }
   http::ServerOptions options;
   options.address = where->host;
   options.port = where->port;
   options.limits.body_bytes_max = 1024;
   auto server = http::make_server(std::move(options));
-  auto started = server->start([&](http::Request&& request, http::Responder respond,
-                                   http::IoThread&) {
-    if (request.target == "/metrics") {
-      respond(answer(200, metrics.render()));
-    } else if (request.target == "/health") {
-      // A restart would not bring the broker back.
-      respond(answer(
-          200, relay.brokers_away() == 0 ? "ok\n" : "ok\nthe broker is away: rows wait for it\n"));
-    } else {
-      respond(answer(404, "here are /metrics and /health\n"));
-    }
-  });
+  auto started =
+      server->start([&](http::Request&& request, http::Responder respond, http::IoThread&) {
+        if (request.target == "/metrics") {
+          respond(answer(200, metrics.render()));
+        } else if (request.target == "/health") {
+          // A restart would not bring the broker back.
+          respond(answer(200, relay.brokers_away() == 0
+                                  ? "ok\n"
+                                  : "ok\nthe broker is unavailable: rows wait for it\n"));
+        } else {
+          respond(answer(404, "not found; there are /metrics and /health\n"));
+        }
+      });
   if (!started) {
     return std::unexpected(started.error());
   }

@@ -161,7 +161,7 @@ void print_holder(const outbox::Holder& holder) {
           ? fmt::format("oldest heartbeat {} ago", age_text(*holder.oldest_heartbeat))
           : "no heartbeat";
   if (holder.worker.empty()) {
-    fmt::print("{} sending with no relay's name (locked_by is empty); {}.\n",
+    fmt::print("{} sending without the name of a relay (locked_by is empty); {}.\n",
                rows + (holder.rows == 1 ? " is" : " are"), since);
     return;
   }
@@ -187,7 +187,7 @@ int outbox_init(const outbox::Settings& settings, const outbox::InitOptions& opt
     fmt::print("{}\n", line);
   }
   if (report->done.empty()) {
-    fmt::print("Everything is there already.\n");
+    fmt::print("Nothing to do: everything exists.\n");
   }
   return exit_ok;
 }
@@ -246,16 +246,15 @@ int outbox_status(const outbox::Settings& settings, bool json) {
     }
     if (status->other > 0) {
       fmt::print(
-          "other: {} (a status that is none of these is never sent: hikyaku outbox list --status "
+          "other: {} (rows with an unknown status are never sent: hikyaku outbox list --status "
           "other)\n",
           status->other);
     }
     if (counts.oldest_due) {
-      fmt::print("The row that is due longest has been waiting for {}.\n",
-                 age_text(*counts.oldest_due));
+      fmt::print("The oldest due row has been waiting for {}.\n", age_text(*counts.oldest_due));
     }
     if (const outbox::PostponedRows& waits = status->postponed; waits.rows > 0) {
-      fmt::print("Not taken by the broker, with no attempt counted: {} {}; {} ago: {}: {}\n",
+      fmt::print("Postponed because of the broker, no attempt counted: {} {}; {} ago: {}: {}\n",
                  waits.rows, waits.rows == 1 ? "row" : "rows", age_text(waits.ago),
                  printable(waits.reason_code), printable(waits.message));
     }
@@ -263,11 +262,11 @@ int outbox_status(const outbox::Settings& settings, bool json) {
       print_holder(holder);
     }
     if (status->leases_expired > 0) {
-      fmt::print("{} leases have expired: a running relay takes them over.\n",
+      fmt::print("{} leases have expired: a running relay takes these rows over.\n",
                  status->leases_expired);
     }
     if (counts.aborted > 0) {
-      fmt::print("Aborted rows wait for a person: hikyaku outbox list --status aborted\n");
+      fmt::print("Look at the aborted rows: hikyaku outbox list --status aborted\n");
     }
     return exit_ok;
   });
@@ -289,7 +288,7 @@ int outbox_list(const outbox::Settings& settings, const outbox::ListQuery& query
       }
     }
     if (rows->size() == query.limit && !json) {
-      tell(fmt::format("There may be more: --after {}", rows->back().id));
+      tell(fmt::format("There may be more rows: --after {}", rows->back().id));
     }
     return exit_ok;
   });
@@ -302,7 +301,7 @@ int outbox_show(const outbox::Settings& settings, const std::string& row, bool p
   if (!is_key) {
     const auto [end, error] = std::from_chars(row.data(), row.data() + row.size(), id);
     if (error != std::errc{} || end != row.data() + row.size()) {
-      tell("hikyaku: a row is named by its id, or by key:<idempotency key>");
+      tell("hikyaku: name the row by its id, or by key:IDEMPOTENCY_KEY");
       return exit_usage;
     }
   }
@@ -313,7 +312,7 @@ int outbox_show(const outbox::Settings& settings, const std::string& row, bool p
       return refuse(found.error().error);
     }
     if (!*found) {
-      tell(fmt::format("hikyaku: there is no such row: {}", printable(row)));
+      tell(fmt::format("hikyaku: row not found: {}", printable(row)));
       return exit_failed;
     }
     const outbox::Detail& detail = **found;
@@ -347,8 +346,8 @@ int outbox_show(const outbox::Settings& settings, const std::string& row, bool p
 int outbox_change(const outbox::Settings& settings, RowChange change,
                   const outbox::Selection& selection, const std::string& message, bool json) {
   if (selection.ids.empty() && !selection.all) {
-    tell(fmt::format("hikyaku: name the rows by id{}",
-                     change == RowChange::abort ? "" : ", or say --all"));
+    tell(fmt::format("hikyaku: give the rows by id{}",
+                     change == RowChange::abort ? "" : ", or --all"));
     return exit_usage;
   }
   return with_operator(settings, [&](outbox::Operator& person) -> int {
@@ -392,7 +391,7 @@ int outbox_drop_slot(const outbox::Settings& settings) {
   if (const auto dropped = outbox::drop_slot(*database, settings); !dropped) {
     return refuse(dropped.error());
   }
-  fmt::print("The replication slot is gone; PostgreSQL keeps no log for it any more.\n");
+  fmt::print("The replication slot is dropped; PostgreSQL no longer keeps WAL for it.\n");
   return exit_ok;
 }
 

@@ -1,69 +1,37 @@
 #include "cli/outbox_flags.h"
 
-#include <fmt/core.h>
-
 #include <CLI/CLI.hpp>
-#include <map>
+#include <functional>
 #include <memory>
-#include <optional>
 
 #include "cli/exit_code.h"
+#include "cli/option_flags.h"
 #include "cli/outbox.h"
 #include "cli/process.h"
-#include "outbox/load_settings.h"
+#include "outbox/settings.h"
 
 namespace hk::cli {
 namespace {
 
 /// Everything that the parser fills in.
 struct OutboxArguments {
-  std::map<std::string, std::string> flags{};  ///< by the variable that each stands for
-  std::string database{};
+  OptionTexts texts{};
   OutboxProcess process{};
   outbox::InitOptions init{};
   outbox::ListQuery list{};
   outbox::Selection selection{};
   std::string row{};
-  std::string message{"aborted by a person"};
+  std::string message{"aborted by an operator"};
   bool payload = false;
   bool json = false;
   bool no_notify = false;
 };
 
-/// A password on a command line is in the process list and in the history of the shell.
-bool has_password(std::string_view text) {
-  const std::size_t scheme = text.find("://");
-  if (scheme == std::string_view::npos) {
-    return text.find("password") != std::string_view::npos;
-  }
-  const std::string_view rest = text.substr(scheme + 3);
-  const std::string_view user = rest.substr(0, rest.find_first_of("/?"));
-  const std::size_t at = user.rfind('@');
-  return (at != std::string_view::npos && user.substr(0, at).find(':') != std::string_view::npos) ||
-         text.find("password=") != std::string_view::npos;
-}
-
-Result<outbox::Settings> settings_of(const OutboxArguments& arguments, bool need_database = true) {
-  std::map<std::string, std::string> given;
-  for (const auto& [name, text] : arguments.flags) {
-    if (!text.empty()) {
-      given[name] = text;
-    }
-  }
-  if (!arguments.database.empty()) {
-    if (has_password(arguments.database)) {
-      return fail(
-          ErrorKind::invalid_argument,
-          "--database must not hold a password, which everybody on this machine could read: "
-          "put the whole address into OUTBOX_DATABASE or the file named by "
-          "OUTBOX_DATABASE_FILE, or the password into PGPASSWORD or ~/.pgpass");
-    }
-    given["OUTBOX_DATABASE"] = arguments.database;
-  }
-  auto settings = outbox::load_settings(given, environment);
-  if (settings && need_database && settings->database.empty()) {
+Result<outbox::Settings> settings_of(const CLI::App& relay, const OutboxArguments& arguments) {
+  auto settings = outbox::load_settings(flags_given(relay, arguments.texts), environment);
+  if (settings && settings->database.empty()) {
     return fail(ErrorKind::invalid_argument,
-                "which database? Say --database postgres://user@host:5432/name, or set "
+                "give the database as --database postgres://user@host:5432/name or in "
                 "OUTBOX_DATABASE");
   }
   return settings;
@@ -71,46 +39,37 @@ Result<outbox::Settings> settings_of(const OutboxArguments& arguments, bool need
 
 using Action = std::function<int(const outbox::Settings&)>;
 
+void call(const CLI::App& relay, const OutboxArguments& arguments, int& code,
+          const Action& action) {
+  const auto settings = settings_of(relay, arguments);
+  if (!settings) {
+    tell("hikyaku: " + settings.error().message);
+    code = exit_usage;
+    return;
+  }
+  for (const std::string& warning : settings->warnings) {
+    tell("hikyaku: " + warning);
+  }
+  code = action(*settings);
+}
+
+/// REQUIRES: it is a command of the relay's.
 void on_call(CLI::App& command, const std::shared_ptr<OutboxArguments>& arguments, int& code,
              Action action) {
-  command.callback([arguments, &code, action = std::move(action)] {
-    const auto settings = settings_of(*arguments);
-    if (!settings) {
-      tell(fmt::format("hikyaku: {}", settings.error().message));
-      code = exit_usage;
-      return;
-    }
-    code = action(*settings);
+  command.callback([&command, arguments, &code, action = std::move(action)] {
+    call(*command.get_parent(), *arguments, code, action);
   });
 }
 
-void add_settings(CLI::App& command, OutboxArguments& arguments) {
-  command.add_option("--database", arguments.database,
-                     "postgres://user@host:5432/name, without a password [OUTBOX_DATABASE]");
-  for (const outbox::SettingRow& row : outbox::setting_rows()) {
-    const std::string flag = outbox::flag_of(row);
-    if (flag.empty() || row.name == "OUTBOX_ENABLED") {
-      continue;
-    }
-    const std::string help =
-        std::string(row.help) +
-        (row.default_text.empty() ? "" : " [" + std::string(row.default_text) + "]");
-    CLI::Option* option = command.add_option(flag, arguments.flags[std::string(row.name)], help)
-                              ->type_name(std::string(row.kind == "flag" ? "" : row.kind));
-    if (row.kind == "flag") {
-      option->expected(0, 1)->default_str("true");
-    }
-  }
-}
-
 void add_rows(CLI::App& command, OutboxArguments& arguments, const char* all_help) {
-  CLI::Option* ids = command.add_option("ids", arguments.selection.ids, "Ids of rows");
+  CLI::Option* ids =
+      command.add_option("ids", arguments.selection.ids, "Ids of rows")->option_text("ID...");
   if (all_help != nullptr) {
     command.add_flag("--all", arguments.selection.all, all_help)->excludes(ids);
   }
   command.add_flag("--force", arguments.selection.force,
-                   "Also rows that a relay holds by a live lease: they may be sent twice");
-  command.add_flag("--json", arguments.json, "Print JSON, for scripts");
+                   "Also rows that a relay has leased: they may be sent twice");
+  command.add_flag("--json", arguments.json, "Print JSON");
 }
 
 }  // namespace
@@ -118,38 +77,44 @@ void add_rows(CLI::App& command, OutboxArguments& arguments, const char* all_hel
 void add_outbox(CLI::App& app, int& code) {
   const auto arguments = std::make_shared<OutboxArguments>();
   OutboxArguments& given = *arguments;
-  CLI::App* relay = app.add_subcommand(
-      "outbox", "Send on what applications commit to an outbox table of PostgreSQL");
+  CLI::App* relay = app.add_subcommand("outbox", "Relay the rows of an outbox table in PostgreSQL");
   relay->require_subcommand(0, 1);
   relay->fallthrough();
   relay->footer(
-      "Each setting can also be given by its variable: --batch is OUTBOX_BATCH. Secrets are given "
-      "only by\nvariables, or by files that <VARIABLE>_FILE names.\n"
+      "Each setting is also an environment variable: --batch is OUTBOX_BATCH. Secrets are given "
+      "only as\nvariables, or in files named by <VARIABLE>_FILE.\n"
       "Example: hikyaku outbox init --database postgres://app@127.0.0.1/shop && hikyaku outbox "
       "--database postgres://app@127.0.0.1/shop");
-  add_settings(*relay, given);
-  relay->add_option("--metrics-listen", given.process.metrics_listen,
-                    "Address for /metrics and /health, such as 127.0.0.1:9464 [none]");
+  add_option_flags(*relay, outbox::settings_table(), given.texts);
   relay
-      ->add_option("--log-level", given.process.log_level, "debug, info, warn, error or off [info]")
+      ->add_option("--metrics-listen", given.process.metrics_listen,
+                   "Address that serves /metrics and /health, for example 127.0.0.1:9464 [none]")
+      ->option_text("HOST:PORT");
+  relay->add_option("--log-level", given.process.log_level, "Lowest level that is logged [info]")
+      ->option_text("debug|info|warn|error|off")
       ->check(CLI::IsMember({"debug", "info", "warn", "error", "off"}));
-  relay->add_option("--otlp-endpoint", given.process.otlp_endpoint,
-                    "Collector for traces (OTLP over HTTP) [none]");
+  relay
+      ->add_option("--otlp-endpoint", given.process.otlp_endpoint,
+                   "Collector for traces (OTLP over HTTP) [none]")
+      ->option_text("URL");
   relay
       ->add_option("--drain", given.process.drain_seconds,
-                   "Seconds that sendings under way get to end when asked to stop [20]")
+                   "At a stop: how long running sends may take to end [20]")
+      ->option_text("SECONDS")
       ->check(CLI::Range(0.0, 3600.0));
 
   CLI::App* init = relay->add_subcommand(
-      "init", "Make the tables, or adopt existing ones: adds what is missing, any number of times");
+      "init", "Create the tables, or adopt existing ones: adds only what is missing");
   init->add_flag("--print", given.init.print, "Print the SQL and change nothing");
-  init->add_flag("--no-notify", given.no_notify, "Without the trigger that wakes relays");
+  init->add_flag("--no-notify", given.no_notify, "Do not create the trigger that notifies relays");
   init->add_flag("--publication", given.init.publication,
-                 "With the publication that the source replication reads");
+                 "Also create the publication for --source replication");
   init->add_option("--enqueue-function", given.init.enqueue_function,
-                   "Name of the function that applications call [hikyaku_enqueue]");
+                   "Name of the function that applications call [hikyaku_enqueue]")
+      ->option_text("NAME");
   init->add_option("--payload-type", given.init.payload_type,
-                   "Of a table that is made: jsonb, json, text or bytea [jsonb]")
+                   "Type of the payload column of a new table [jsonb]")
+      ->option_text("jsonb|json|text|bytea")
       ->check(CLI::IsMember({"jsonb", "json", "text", "bytea"}));
   on_call(*init, arguments, code, [arguments](const outbox::Settings& settings) {
     outbox::InitOptions options = arguments->init;
@@ -157,28 +122,33 @@ void add_outbox(CLI::App& app, int& code) {
     return outbox_init(settings, options);
   });
 
-  CLI::App* status = relay->add_subcommand("status", "Rows by status, and who holds them");
-  status->add_flag("--json", given.json, "Print JSON, for scripts");
+  CLI::App* status = relay->add_subcommand(
+      "status", "Show how many rows have each status, and which relays hold them");
+  status->add_flag("--json", given.json, "Print JSON");
   on_call(*status, arguments, code, [arguments](const outbox::Settings& settings) {
     return outbox_status(settings, arguments->json);
   });
 
   CLI::App* list = relay->add_subcommand("list", "List rows by id");
   list->add_option("--status", given.list.status,
-                   "pending, sending, succeeded, failed, aborted, or other (none of these)")
+                   "Only this status: pending, sending, succeeded, failed, aborted or other")
+      ->option_text("STATUS")
       ->check(CLI::IsMember({"pending", "sending", "succeeded", "failed", "aborted", "other"}));
-  list->add_option("--after", given.list.after, "Continue after this id");
-  list->add_option("--count", given.list.limit, "At most this many [100]")
+  list->add_option("--after", given.list.after, "Only ids after this one")->option_text("ID");
+  list->add_option("--count", given.list.limit, "Most rows to list [100]")
+      ->option_text("N")
       ->check(CLI::Range(1, 1000));
-  list->add_flag("--json", given.json, "Print JSON, for scripts");
+  list->add_flag("--json", given.json, "Print JSON");
   on_call(*list, arguments, code, [arguments](const outbox::Settings& settings) {
     return outbox_list(settings, arguments->list, arguments->json);
   });
 
-  CLI::App* show = relay->add_subcommand("show", "All about one row, and what the ledger says");
-  show->add_option("row", given.row, "Its id, or key:<idempotency key>")->required();
-  show->add_flag("--payload", given.payload, "The payload, too, which is masked otherwise");
-  show->add_flag("--json", given.json, "Print JSON, for scripts");
+  CLI::App* show = relay->add_subcommand("show", "Show a row and its ledger entry");
+  show->add_option("row", given.row, "Id of the row, or key:IDEMPOTENCY_KEY")
+      ->option_text("ROW")
+      ->required();
+  show->add_flag("--payload", given.payload, "Also show the payload");
+  show->add_flag("--json", given.json, "Print JSON");
   on_call(*show, arguments, code, [arguments](const outbox::Settings& settings) {
     return outbox_show(settings, arguments->row, arguments->payload, arguments->json);
   });
@@ -192,17 +162,19 @@ void add_outbox(CLI::App& app, int& code) {
     });
     return command;
   };
-  change("requeue", "Start aborted or failed rows again from the first attempt, at once",
-         "Every aborted row", RowChange::requeue)
+  change("requeue", "Send aborted or failed rows again, from the first attempt", "All aborted rows",
+         RowChange::requeue)
       ->add_option("--reason", given.selection.reason_code,
-                   "With --all: only of this code, such as BROKER_TIMEOUT");
-  change("release", "Give rows back whose relay is gone, without waiting for a takeover",
-         "Every row with an expired lease", RowChange::release);
-  change("abort", "Give rows up: the ledger says failed", nullptr, RowChange::abort)
-      ->add_option("--message", given.message, "Why, for the next person who looks");
+                   "With --all: only rows with this error code, such as BROKER_TIMEOUT")
+      ->option_text("CODE");
+  change("release", "Release rows of a relay that is gone, without waiting for the lease to expire",
+         "All rows with an expired lease", RowChange::release);
+  change("abort", "Abort rows: the ledger entry becomes failed", nullptr, RowChange::abort)
+      ->add_option("--message", given.message, "Reason, kept as the last error")
+      ->option_text("TEXT");
 
   CLI::App* drop = relay->add_subcommand(
-      "drop-slot", "Remove the replication slot of a relay that is gone for good");
+      "drop-slot", "Drop the replication slot of a relay that is no longer used");
   on_call(*drop, arguments, code,
           [](const outbox::Settings& settings) { return outbox_drop_slot(settings); });
 
@@ -210,13 +182,9 @@ void add_outbox(CLI::App& app, int& code) {
     if (!relay->get_subcommands().empty()) {
       return;
     }
-    const auto settings = settings_of(*arguments);
-    if (!settings) {
-      tell(fmt::format("hikyaku: {}", settings.error().message));
-      code = exit_usage;
-      return;
-    }
-    code = outbox_run(*settings, arguments->process);
+    call(*relay, *arguments, code, [&arguments](const outbox::Settings& settings) {
+      return outbox_run(settings, arguments->process);
+    });
   });
 }
 

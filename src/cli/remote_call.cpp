@@ -21,7 +21,7 @@ std::optional<Answer> call(const Connection& connection, const std::string& meth
     return std::nullopt;
   }
   if (connection.token.reveal().empty()) {
-    tell(fmt::format("hikyaku: there is no token. {}", how));
+    tell(fmt::format("hikyaku: a token is needed. {}", how));
     code = exit_usage;
     return std::nullopt;
   }
@@ -101,9 +101,9 @@ std::optional<std::string> filter_query(const std::vector<std::string>& filters)
   for (const std::string& filter : filters) {
     const std::size_t equals = filter.find('=');
     if (equals == std::string::npos) {
-      fmt::print(
-          stderr,
-          "hikyaku: --filter wants name=value (such as url=https://… or responseStatus=500)\n");
+      fmt::print(stderr,
+                 "hikyaku: --filter must be NAME=VALUE, for example url=https://… or "
+                 "responseStatus=500\n");
       return std::nullopt;
     }
     query += "&" + query_escape(filter.substr(0, equals)) + "=" +

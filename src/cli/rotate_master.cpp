@@ -99,7 +99,7 @@ Result<Rotated> rotate(const KeyPlace& place, store::DurableStore& store,
   }
   const MasterKey next = (named ? *named : MasterKey::make()).taking_over_from(*current);
   if (next.same_as(*current)) {
-    return fail(ErrorKind::invalid_argument, "the new master key is the one in force");
+    return fail(ErrorKind::invalid_argument, "the new master key is the current one");
   }
   const auto writes = resealed(*sealed, *current, next);
   if (!writes) {

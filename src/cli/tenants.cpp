@@ -26,7 +26,7 @@ int show(const AdminArguments& arguments, const std::optional<Answer>& answer, i
       fmt::print("{:<22} {}\n", name, text);
     }
   }
-  tell("The token is not shown again: keep it now.");
+  tell("The token is not shown again: store it now.");
   return exit_ok;
 }
 

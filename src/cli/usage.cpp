@@ -25,12 +25,12 @@ int refuse_usage(const CLI::App& app, const CLI::ParseError& error) {
   const auto extras = reached->remaining();
   std::string what = error.what();
   if (of_extras) {
-    what = fmt::format("not expected here: {}", fmt::join(extras, " "));
+    what = fmt::format("unexpected: {}", fmt::join(extras, " "));
   } else if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr &&
              reached->get_require_subcommand_min() > 0) {
-    what = extras.empty() ? "a command is missing" : "there is no command " + extras.front();
+    what = extras.empty() ? "a command is missing" : "unknown command " + extras.front();
   }
-  tell(fmt::format("{}: {}\n{} --help shows what there is.", name, what, name));
+  tell(fmt::format("{}: {}\nRun {} --help for usage.", name, what, name));
   return exit_usage;
 }
 

@@ -59,8 +59,8 @@ void Daemon::print_welcome() const {
   fmt::print("  SQS and SNS          {}\n", access_keys(options_));
   if (welcome_.token_changed) {
     fmt::print(
-        "\nThe token of the tenant {} was changed to the configured one; the old one is refused "
-        "from now on.\n",
+        "\nThe token of the tenant {} was changed to the configured one; the old one "
+        "no longer works.\n",
         default_tenant);
   }
   if (welcome_.keys_changed) {
@@ -69,7 +69,7 @@ void Daemon::print_welcome() const {
   }
   const bool made = welcome_.first_start && !options_.dev && options_.token.empty();
   if (made) {
-    fmt::print("\nThe token is shown only now: keep it. The server stores a digest of it.\n");
+    fmt::print("\nThe token is not shown again: store it now. The server keeps only a digest.\n");
   }
   if (options_.dev) {
     fmt::print(

@@ -39,12 +39,12 @@ Result<void> check_access_key(const Options& options) {
       id.find_first_not_of(allowed) != std::string::npos) {
     // Not shown: somebody may have mixed up the two.
     return wrong(
-        "aws_access_key_id: the value is not the id of an access key; 16 to 128 letters, digits "
-        "and _ are expected");
+        "aws_access_key_id: the value is not the id of an access key; it must have 16 to 128 "
+        "letters, digits and _");
   }
   if (secret < secret_min || secret > both_max) {
     return wrong("aws_secret_access_key: the value has " + std::to_string(secret) +
-                 " characters; 32 to 128 are expected. `openssl rand -hex 20` makes a good one");
+                 " characters; it must have 32 to 128. `openssl rand -hex 20` makes one");
   }
   return {};
 }
@@ -62,15 +62,15 @@ Result<void> check_together(const Options& options) {
   if (options.hsts_subdomains && options.tls_cert.empty()) {
     return wrong(
         "hsts_subdomains needs tls_cert and tls_key: without TLS the header is not sent. A proxy "
-        "that ends TLS in front sends its own");
+        "that terminates TLS sends its own");
   }
   if (!is_loopback(options.listen.host) && options.tls_cert.empty() &&
       !options.allow_insecure_listen) {
     return wrong(
         "listen: " + options.listen.host +
         " can be reached from other machines, and tokens would cross the network unencrypted. "
-        "Give tls_cert and tls_key, listen on 127.0.0.1, or set allow_insecure_listen if a "
-        "proxy ends TLS in front");
+        "Set tls_cert and tls_key, listen on 127.0.0.1, or set allow_insecure_listen if a "
+        "proxy terminates TLS");
   }
   if (options.retries_default > options.retries_max) {
     return wrong("retries_default (" + std::to_string(options.retries_default) +
@@ -85,8 +85,8 @@ Result<void> check_together(const Options& options) {
     return wrong("min_free_disk (" + std::to_string(options.min_free_disk) +
                  " bytes) must be at least twice write_buffer_bytes (" +
                  std::to_string(options.write_buffer_bytes) +
-                 " bytes), the room that a start may need. Raise the first, lower the second, or "
-                 "set min_free_disk to 0, to take messages until the disk is full");
+                 " bytes), the space that a start may need. Raise the first, lower the second, or "
+                 "set min_free_disk to 0 to accept messages until the disk is full");
   }
   return {};
 }

@@ -2,9 +2,14 @@
 
 #include <algorithm>
 #include <numeric>
+#include <vector>
+
+#include "base/ascii.h"
 
 namespace hk::config {
 namespace {
+
+constexpr std::string_view file_suffix = "_file";
 
 /// Letters to add, drop or change (Levenshtein).
 std::size_t distance(std::string_view a, std::string_view b) {
@@ -24,56 +29,36 @@ std::size_t distance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-const std::vector<OptionRow>& option_rows() {
-  static const std::vector<OptionRow> rows = {
-#define HK_OPTION(name, kind, default_text, unit, allowed, since, help) \
-  {#name, Kind::kind, default_text, unit, allowed, since, help},
-#include "config/options.def"
-#undef HK_OPTION
-  };
-  return rows;
-}
-
-const OptionRow* find_option(std::string_view name) {
-  for (const OptionRow& row : option_rows()) {
-    if (row.name == name) {
-      return &row;
-    }
+std::string OptionTable::name_of(const OptionRow& row) const {
+  std::string_view variable = row.variable;
+  if (variable.starts_with(prefix)) {
+    variable.remove_prefix(prefix.size());
   }
-  return nullptr;
+  return lower_case(variable);
 }
 
-std::string flag_of(std::string_view name) {
-  std::string flag = "--" + std::string(name);
-  std::replace(flag.begin(), flag.end(), '_', '-');
-  return flag;
+std::string OptionTable::flag_of(const OptionRow& row) const {
+  return row.kind == Kind::secret && !secret_flags ? std::string() : flag_for(name_of(row));
 }
 
-std::string environment_of(std::string_view name) {
-  std::string variable = "HIKYAKU_";
-  for (const char c : name) {
-    variable.push_back(c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c);
+const OptionRow* OptionTable::find(std::string_view name) const {
+  const auto row =
+      std::ranges::find_if(rows, [&](const OptionRow& one) { return name_of(one) == name; });
+  return row == rows.end() ? nullptr : &*row;
+}
+
+bool OptionTable::knows(std::string_view name) const {
+  if (find(name) != nullptr) {
+    return true;
   }
-  return variable;
-}
-
-std::string_view word_for(Kind kind) {
-  switch (kind) {
-    case Kind::flag: return "a boolean";
-    case Kind::count: return "a whole number";
-    case Kind::bytes: return "a size";
-    case Kind::duration: return "a duration";
-    case Kind::text: return "a text";
-    case Kind::path: return "a path";
-    case Kind::choice: return "a choice";
-    case Kind::address: return "an address";
-    case Kind::secret: return "a secret";
-    case Kind::id: return "an id";
+  if (!name.ends_with(file_suffix)) {
+    return false;
   }
-  return "";
+  const OptionRow* const held = find(name.substr(0, name.size() - file_suffix.size()));
+  return held != nullptr && may_be_file(held->kind);
 }
 
-std::string nearest_option(std::string_view name) {
+std::string OptionTable::nearest(std::string_view name) const {
   constexpr std::size_t long_names = 64;  // nothing near is longer, and the work is bounded
   if (name.empty() || name.size() > long_names) {
     return {};
@@ -89,13 +74,57 @@ std::string nearest_option(std::string_view name) {
       best = known;
     }
   };
-  for (const OptionRow& row : option_rows()) {
-    consider(std::string(row.name));
+  for (const OptionRow& row : rows) {
+    consider(name_of(row));
     if (may_be_file(row.kind)) {
-      consider(std::string(row.name) + "_file");
+      consider(name_of(row).append(file_suffix));
     }
   }
   return best;
+}
+
+std::string flag_for(std::string_view name) {
+  std::string flag = "--" + std::string(name);
+  std::replace(flag.begin(), flag.end(), '_', '-');
+  return flag;
+}
+
+std::string_view word_for(Kind kind) {
+  switch (kind) {
+    case Kind::flag: return "a boolean";
+    case Kind::count: return "a whole number";
+    case Kind::bytes: return "a size";
+    case Kind::duration: return "a duration";
+    case Kind::durations: return "a list of durations";
+    case Kind::text: return "a text";
+    case Kind::url: return "a URL";
+    case Kind::path: return "a path";
+    case Kind::choice: return "a choice";
+    case Kind::address: return "an address";
+    case Kind::secret: return "a secret";
+    case Kind::id: return "an id";
+    case Kind::database: return "the URL of a database";
+  }
+  return "";
+}
+
+std::string_view placeholder_for(Kind kind) {
+  switch (kind) {
+    case Kind::flag: return "";
+    case Kind::count: return "N";
+    case Kind::bytes: return "SIZE";
+    case Kind::duration: return "DURATION";
+    case Kind::durations: return "DURATION,...";
+    case Kind::text: return "TEXT";
+    case Kind::url:
+    case Kind::database: return "URL";
+    case Kind::path: return "PATH";
+    case Kind::choice: return "CHOICE";
+    case Kind::address: return "HOST:PORT";
+    case Kind::secret: return "SECRET";
+    case Kind::id: return "ID";
+  }
+  return "";
 }
 
 }  // namespace hk::config

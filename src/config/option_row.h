@@ -1,28 +1,32 @@
-/// One row of options.def as data: what the loader, the command line and the reference page read.
+/// A setting as data: one row of a table such as options.def. The loader, the command line's help
+/// and the reference pages read the same rows.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace hk::config {
 
 enum class Kind : std::uint8_t {
-  flag,      ///< true or false
-  count,     ///< a whole number
-  bytes,     ///< 64MiB
-  duration,  ///< 1d10h30m
+  flag,       ///< true or false
+  count,      ///< a whole number
+  bytes,      ///< 64MiB
+  duration,   ///< 1d10h30m; where the row has a unit, also a number of it
+  durations,  ///< several, with commas between them
   text,
+  url,
   path,
-  choice,   ///< one of a few words, or empty where that is the default
-  address,  ///< host:port
-  secret,   ///< never printed; may be given as a file with <name>_file
-  id,       ///< goes with a secret and is none; may be given as a file, too
+  choice,    ///< one of a few words, or empty where that is the default
+  address,   ///< host:port
+  secret,    ///< never printed; may be given as a file with <name>_file
+  id,        ///< goes with a secret and is none; may be given as a file, too
+  database,  ///< a secret, since a password may be in it; a flag may name one without a password
 };
 
 struct OptionRow {
-  std::string_view name{};  ///< as in the file: lower case, underscores
+  std::string_view variable{};  ///< of the environment; the other names are made from it
   Kind kind = Kind::text;
   std::string_view default_text{};
   std::string_view unit{};
@@ -31,22 +35,34 @@ struct OptionRow {
   std::string_view help{};
 };
 
-const std::vector<OptionRow>& option_rows();
-
 /// May <name>_file name a file that holds it?
-inline bool may_be_file(Kind kind) { return kind == Kind::secret || kind == Kind::id; }
+inline bool may_be_file(Kind kind) {
+  return kind == Kind::secret || kind == Kind::id || kind == Kind::database;
+}
+inline bool is_secret(Kind kind) { return kind == Kind::secret || kind == Kind::database; }
 
-/// nullptr: there is none of this name.
-const OptionRow* find_option(std::string_view name);
+/// The settings of one command.
+struct OptionTable {
+  std::string_view prefix{};  ///< of the variables, such as HIKYAKU_: other names are without it
+  bool secret_flags = true;   ///< false: secrets come from the environment and files alone
+  bool config_file = true;    ///< can be given in one, named by the option `config`
+  std::span<const OptionRow> rows{};
 
-std::string flag_of(std::string_view name);         ///< "--allow-insecure-listen"
-std::string environment_of(std::string_view name);  ///< "HIKYAKU_ALLOW_INSECURE_LISTEN"
-std::string_view word_for(Kind kind);               ///< as in "is not a duration"
+  /// In a config file and in code: HIKYAKU_EDGE_THREADS -> edge_threads.
+  [[nodiscard]] std::string name_of(const OptionRow& row) const;
+  /// --edge-threads; "": there is none.
+  [[nodiscard]] std::string flag_of(const OptionRow& row) const;
+  /// nullptr: there is none of this name.
+  [[nodiscard]] const OptionRow* find(std::string_view name) const;
+  /// Also <name>_file of what may be given as a file.
+  [[nodiscard]] bool knows(std::string_view name) const;
+  /// The known name that `name` was most likely meant to be; empty if none is near.
+  [[nodiscard]] std::string nearest(std::string_view name) const;
+};
 
-/// The known name that `name` was most likely meant to be; empty if none is near.
-std::string nearest_option(std::string_view name);
-
-/// docs/reference/configuration.md.
-std::string reference_markdown();
+std::string flag_for(std::string_view name);           ///< edge_threads -> --edge-threads
+std::string_view word_for(Kind kind);                  ///< as in "is not a duration"
+std::string_view placeholder_for(Kind kind);           ///< as in "--drain DURATION"; "" for a flag
+std::string reference_rows(const OptionTable& table);  ///< as a Markdown table with its head
 
 }  // namespace hk::config

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <limits>
 
+#include "base/ascii.h"
 #include "base/duration.h"
 
 namespace hk::config {
@@ -29,14 +30,6 @@ constexpr std::array<Unit, 9> byte_units = {{
 
 constexpr auto largest = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), [](char c) { return lower(c); });
-  return out;
-}
-
 std::string_view take_while(std::string_view& text, bool (*wanted)(char)) {
   const auto end = std::find_if_not(text.begin(), text.end(), wanted);
   const auto taken = text.substr(0, static_cast<std::size_t>(end - text.begin()));
@@ -44,8 +37,7 @@ std::string_view take_while(std::string_view& text, bool (*wanted)(char)) {
   return taken;
 }
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_letter(char c) { return lower(c) >= 'a' && lower(c) <= 'z'; }
+bool is_letter(char c) { return to_lower(c) >= 'a' && to_lower(c) <= 'z'; }
 
 /// nullopt: beyond what a signed 64-bit number holds.
 std::optional<std::uint64_t> product(std::uint64_t a, std::uint64_t b) {
@@ -69,8 +61,10 @@ bool within(Value value, std::string_view allowed, Parse parse) {
 
 std::unexpected<Error> out_of_range(std::string_view allowed) {
   const auto dots = allowed.find("..");
-  return fail(ErrorKind::invalid_argument, "must be from " + std::string(allowed.substr(0, dots)) +
-                                               " to " + std::string(allowed.substr(dots + 2)));
+  const std::string low(allowed.substr(0, dots));
+  const std::string high(allowed.substr(dots + 2));
+  return fail(ErrorKind::invalid_argument,
+              high.empty() ? "must be at least " + low : "must be from " + low + " to " + high);
 }
 
 std::unexpected<Error> not_a(const OptionRow& row, std::string_view example) {
@@ -100,17 +94,28 @@ std::string with_commas(std::string_view choices) {
   return out;
 }
 
+/// A number without a unit is one of the row's unit, if that has one.
+std::optional<Millis> parse_duration_of(const OptionRow& row, std::string_view text) {
+  const bool bare = !text.empty() && is_digit(text.back()) && !row.unit.empty();
+  return parse_duration(bare ? std::string(text).append(row.unit) : std::string(text));
+}
+
+std::unexpected<Error> not_a_duration(const OptionRow& row) {
+  const std::string bare = row.unit == "s"    ? "a number of seconds, or "
+                           : row.unit == "ms" ? "a number of milliseconds, or "
+                                              : "";
+  return not_a(row, bare + "for example 250ms, 10s or 1d10h30m");
+}
+
 bool host_character(char c) {
   return is_digit(c) || is_letter(c) || c == '.' || c == '-' || c == '_';
 }
-bool ipv6_character(char c) {
-  return is_digit(c) || (lower(c) >= 'a' && lower(c) <= 'f') || c == ':' || c == '.';
-}
+bool ipv6_character(char c) { return is_hex_digit(c) || c == ':' || c == '.'; }
 
 }  // namespace
 
 std::optional<bool> parse_flag(std::string_view text) {
-  const std::string word = lower(text);
+  const std::string word = lower_case(text);
   if (word == "true" || word == "yes" || word == "on" || word == "1") {
     return true;
   }
@@ -135,7 +140,7 @@ std::optional<std::uint64_t> parse_bytes(std::string_view text) {
   if (!number) {
     return std::nullopt;
   }
-  const std::string unit = text.empty() ? "b" : lower(text);
+  const std::string unit = text.empty() ? "b" : lower_case(text);
   for (const Unit& known : byte_units) {
     if (known.name == unit) {
       return product(*number, known.size);
@@ -191,7 +196,38 @@ Result<void> assign(std::uint64_t& field, const OptionRow& row, std::string_view
 }
 
 Result<void> assign(Millis& field, const OptionRow& row, std::string_view text) {
-  return assign_number(field, row, text, parse_duration, "for example 250ms, 10s or 1d10h30m");
+  const auto value = parse_duration_of(row, text);
+  if (!value) {
+    return not_a_duration(row);
+  }
+  if (!within(*value, row.allowed, parse_duration)) {
+    return out_of_range(row.allowed);
+  }
+  field = *value;
+  return {};
+}
+
+Result<void> assign(std::vector<Millis>& field, const OptionRow& row, std::string_view text) {
+  std::string_view rest = hk::trim(text);
+  if (rest.starts_with('[') && rest.ends_with(']')) {
+    rest = rest.substr(1, rest.size() - 2);
+  }
+  std::vector<Millis> all;
+  for (bool more = true; more;) {
+    const auto comma = std::min(rest.find(','), rest.size());
+    const auto value = parse_duration_of(row, hk::trim(rest.substr(0, comma)));
+    if (!value) {
+      return not_a(row, "for example " + std::string(row.default_text));
+    }
+    if (!within(*value, row.allowed, parse_duration)) {
+      return fail(ErrorKind::invalid_argument, "each " + out_of_range(row.allowed).error().message);
+    }
+    all.push_back(*value);
+    more = comma < rest.size();
+    rest.remove_prefix(std::min(comma + 1, rest.size()));
+  }
+  field = std::move(all);
+  return {};
 }
 
 Result<void> assign(HostPort& field, const OptionRow& row, std::string_view text) {
@@ -203,6 +239,18 @@ Result<void> assign(HostPort& field, const OptionRow& row, std::string_view text
   return {};
 }
 
+Result<std::size_t> choice_of(const OptionRow& row, std::string_view text) {
+  std::string_view rest = row.allowed;
+  for (std::size_t index = 0; !rest.empty(); ++index) {
+    const auto bar = std::min(rest.find('|'), rest.size());
+    if (rest.substr(0, bar) == text) {
+      return index;
+    }
+    rest.remove_prefix(std::min(bar + 1, rest.size()));
+  }
+  return fail(ErrorKind::invalid_argument, "must be one of " + with_commas(row.allowed));
+}
+
 Result<void> assign(std::string& field, const OptionRow& row, std::string_view text) {
   if (text.find('\0') != std::string_view::npos || text.find('\n') != std::string_view::npos) {
     return fail(ErrorKind::invalid_argument, "must be one line without null bytes");
@@ -211,25 +259,17 @@ Result<void> assign(std::string& field, const OptionRow& row, std::string_view t
     return fail(ErrorKind::invalid_argument, "must not be empty");
   }
   if (row.kind == Kind::choice && text != row.default_text) {
-    std::string_view rest = row.allowed;
-    bool known = false;
-    while (!known && !rest.empty()) {
-      const auto bar = std::min(rest.find('|'), rest.size());
-      known = rest.substr(0, bar) == text;
-      rest.remove_prefix(std::min(bar + 1, rest.size()));
-    }
-    if (!known) {
-      return fail(ErrorKind::invalid_argument,
-                  "is not known: it must be one of " + with_commas(row.allowed));
+    if (auto known = choice_of(row, text); !known) {
+      return std::unexpected(known.error());
     }
   }
   field = text;
   return {};
 }
 
-Result<void> assign(Secret& field, const OptionRow&, std::string_view text) {
-  const bool plain =
-      std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 0x7f; });
+Result<void> assign(Secret& field, const OptionRow& row, std::string_view text) {
+  const char least = row.kind == Kind::database ? ' ' : '!';  // "host=a dbname=b" names one, too
+  const bool plain = std::ranges::all_of(text, [least](char c) { return c >= least && c < 0x7f; });
   if (!plain) {
     return fail(ErrorKind::invalid_argument,
                 "must be one word of printable characters (a line break or a blank was found)");

@@ -1,9 +1,13 @@
 /// Texts of settings as values, strictly: nullopt for anything but the documented form.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "config/options.h"
 
@@ -24,8 +28,39 @@ std::string own_host(std::string_view host);
 Result<void> assign(bool& field, const OptionRow& row, std::string_view text);
 Result<void> assign(std::uint64_t& field, const OptionRow& row, std::string_view text);
 Result<void> assign(Millis& field, const OptionRow& row, std::string_view text);
+Result<void> assign(std::vector<Millis>& field, const OptionRow& row, std::string_view text);
 Result<void> assign(HostPort& field, const OptionRow& row, std::string_view text);
 Result<void> assign(std::string& field, const OptionRow& row, std::string_view text);
 Result<void> assign(Secret& field, const OptionRow& row, std::string_view text);
+
+/// Which of the row's choices it is, from 0.
+Result<std::size_t> choice_of(const OptionRow& row, std::string_view text);
+
+/// REQUIRES: the enumerators are the row's choices, in their order.
+template <class Choice>
+requires std::is_enum_v<Choice> Result<void> assign(Choice& field, const OptionRow& row,
+                                                    std::string_view text) {
+  const auto index = choice_of(row, text);
+  if (!index) {
+    return std::unexpected(index.error());
+  }
+  field = static_cast<Choice>(*index);
+  return {};
+}
+
+/// A count in a narrower field.
+template <std::integral Number>
+requires(!std::same_as<Number, bool> && !std::same_as<Number, std::uint64_t>) Result<void> assign(
+    Number& field, const OptionRow& row, std::string_view text) {
+  std::uint64_t wide = 0;
+  if (auto done = assign(wide, row, text); !done) {
+    return done;
+  }
+  if (!std::in_range<Number>(wide)) {
+    return fail(ErrorKind::invalid_argument, "is too large");
+  }
+  field = static_cast<Number>(wide);
+  return {};
+}
 
 }  // namespace hk::config

@@ -95,7 +95,7 @@ Detail detail_of(const Rows& rows, bool with_payload) {
 
 std::string why_not(std::string_view status) {
   if (status == "sending") {
-    return "a relay is sending it (its lease is live): wait, or force it";
+    return "a relay is sending it (its lease has not expired): wait, or use --force";
   }
   return "it is " + std::string(status);
 }
@@ -112,7 +112,7 @@ Changed changed_of(const std::vector<std::int64_t>& ids, const Rows& before, con
     if (found) {
       continue;
     }
-    std::string why = "there is no such row";
+    std::string why = "row not found";
     for (std::size_t i = 0; i < before.size(); ++i) {
       if (before.number(i, 0) == one) {
         why = why_not(before.text(i, 1));
@@ -182,7 +182,7 @@ DatabaseResult<std::vector<Summary>> Operator::list(const ListQuery& query) {
   if (std::find(std::begin(known), std::end(known), query.status) == std::end(known)) {
     return std::unexpected(
         refused("the status \"" + query.status +
-                "\" is none of pending, sending, succeeded, failed, aborted, other"));
+                "\" must be pending, sending, succeeded, failed, aborted or other"));
   }
   // As a literal, so that the partial indexes can serve it.
   const Table& table = settings_.table;

@@ -140,7 +140,7 @@ Result<void> plan_relation(Steps& steps, const Table& table, const Relation& rel
   if (!wrong.empty()) {
     return fail(ErrorKind::invalid_argument,
                 name + " cannot be adopted: " + wrong +
-                    ". Say what its columns are called with --columns name=column");
+                    ". Give the names of its columns with --columns name=column");
   }
   return {};
 }
@@ -230,8 +230,8 @@ Result<Steps> plan_schema(const Table& table, const Catalog& catalog, const Init
                 table.outbox_name() + " was set up by a newer version of hikyaku: run its init");
   }
   if (!allows_type("jsonb|json|text|bytea", options.payload_type)) {
-    return fail(ErrorKind::invalid_argument, "the payload type " + options.payload_type +
-                                                 " is none of jsonb, json, text, bytea");
+    return fail(ErrorKind::invalid_argument,
+                "the payload type " + options.payload_type + " must be jsonb, json, text or bytea");
   }
   if (table.strict_order && table.outbox_columns.order_key.empty()) {
     return fail(
@@ -333,8 +333,7 @@ Result<void> lock(Database& database, Millis wait) {
       return {};
     }
     if (std::chrono::steady_clock::now() >= deadline) {
-      return fail(ErrorKind::conflict,
-                  "another init is at work in this database: try again when it is done");
+      return fail(ErrorKind::conflict, "another init is running in this database: try again later");
     }
     std::this_thread::sleep_for(Millis{50});
   }
@@ -439,12 +438,12 @@ DatabaseResult<Shape> check_schema(Database& database, const Table& table) {
     }
   }
   if (!lacks.empty()) {
-    return std::unexpected(DatabaseError{
-        Error{ErrorKind::not_found,
-              "the database lacks: " + lacks +
-                  ". `hikyaku outbox init` adds it; columns that are called otherwise are named "
-                  "with --columns name=column"},
-        ""});
+    return std::unexpected(
+        DatabaseError{Error{ErrorKind::not_found,
+                            "the database lacks: " + lacks +
+                                ". `hikyaku outbox init` adds it; give columns with other names as "
+                                "--columns name=column"},
+                      ""});
   }
 
   Shape shape;

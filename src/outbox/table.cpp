@@ -80,15 +80,15 @@ Result<void> map_column(Table& table, std::string_view assignment) {
       continue;
     }
     if (value.empty() && !column.optional) {
-      return complain("leaves out a column that a relay cannot do without");
+      return complain("leaves out a column that the relay needs");
     }
     if (value.size() > 63 || value.find('\0') != std::string_view::npos) {
-      return complain("has a value that is not a name of PostgreSQL (1 to 63 bytes)");
+      return complain("has a value that is not a PostgreSQL name (1 to 63 bytes)");
     }
     column.of(table) = value;
     return {};
   }
-  return complain("is of no column that there is");
+  return complain("names an unknown column");
 }
 
 }  // namespace hk::outbox

@@ -23,7 +23,7 @@ DESTINATIONS = [
     ("https://exa mple.com/".replace(" ", "%20"), "destination"),
     ("https://example.com:99999/", "destination"),
     ("https%3A%2F%2Fexample.com%2", "percent-encoding"),
-    ("api/llm", "out of scope"),
+    ("api/llm", "not supported"),
 ]
 
 OPTIONS = [

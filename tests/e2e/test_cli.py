@@ -110,18 +110,18 @@ class Words(unittest.TestCase):
             self.assertIn(word, done.stdout)
 
     def test_unknown_or_missing_commands_are_an_error(self):
-        for arguments, said in (((), "hikyaku: a command is missing"), (("fly",), "hikyaku: there is no command fly"),
+        for arguments, said in (((), "hikyaku: a command is missing"), (("fly",), "hikyaku: unknown command fly"),
                                 (("messages",), "hikyaku messages: a command is missing"),
                                 (("messages", "get"), "hikyaku messages get: id is required"),
-                                (("dlq", "fly"), "hikyaku dlq: there is no command fly"),
-                                (("dlq", "--count", "3", "list"), "hikyaku dlq: not expected here: --count 3"),
+                                (("dlq", "fly"), "hikyaku dlq: unknown command fly"),
+                                (("dlq", "--count", "3", "list"), "hikyaku dlq: unexpected: --count 3"),
                                 (("dlq", "list", "--count", "0"), "hikyaku dlq list: --count"),
-                                (("version", "--now"), "hikyaku version: not expected here: --now")):
+                                (("version", "--now"), "hikyaku version: unexpected: --now")):
             with self.subTest(arguments):
                 done = run_binary(*arguments)
                 self.assertEqual(done.returncode, USAGE)
                 self.assertIn(said, done.stderr)
-                self.assertIn("--help shows what there is", done.stderr)
+                self.assertIn("--help for usage", done.stderr)
                 self.assertEqual(done.stdout, "")
 
     def test_a_missing_token_is_said_so(self):

@@ -313,7 +313,7 @@ class Pages(unittest.TestCase):
         self.assertEqual([p for p in documents() if p.startswith("docs/") and p not in linked], [])
 
     def test_every_route_is_described(self):
-        rows = re.findall(r'Route\{"(\w+)",\s*"([^"]+)"', read("src/api/routes.cpp"))
+        rows = re.findall(r'Route\{"(\w+)",\s*"([^"]+)"', sources("src/api"))
         self.assertGreater(len(rows), 10)
         page = read("docs/reference/http.md")
         described = set(re.findall(r"^### `(\w+) ([^`]+)`", page, re.M))
@@ -326,7 +326,7 @@ class Pages(unittest.TestCase):
 
     def test_what_aws_clients_meet_is_described(self):
         page = read("docs/reference/sqs.md")
-        actions = re.findall(r'Row\{"(\w+)"', read("src/api/sqs/gateway.cpp") + sources("src/api/sns"))
+        actions = re.findall(r'ActionRow\{"(\w+)"', sources("src/api"))
         attributes = re.findall(r'Row\{"(\w+)"', read("src/api/sqs/queue_attributes.cpp"))
         errors = re.findall(r'\{[\w:]+, "\w*",\s*"(?:AWS\.SimpleQueueService\.)?(\w+)", ?\s*\d+', read("src/api/aws/errors.cpp"))
         for names, least in ((actions, 20), (attributes, 20), (errors, 35)):
@@ -386,6 +386,14 @@ class Pages(unittest.TestCase):
         kinds = re.search(r"enum class ErrorKind.*?\{(.*?)\};", read("src/base/error.h"), re.S)[1]
         page = read("docs/reference/errors.md")
         self.assertEqual([k for k in re.findall(r"^\s+(\w+),", kinds, re.M) if f"`{k}`" not in page], [])
+
+    def test_every_problem_code_is_described(self):
+        codes = set(re.findall(r'constexpr Problem \w+\{"(\w+)"', read("src/api/problem.cpp")))
+        self.assertGreater(len(codes), 10)
+        page = read("docs/reference/errors.md")
+        self.assertEqual([c for c in codes if f"| `{c}` |" not in page], [])
+        listed = re.search(r'"code": \{"enum": \[(.*?)\]', read("src/api/openapi_schemas.cpp"), re.S)[1]
+        self.assertEqual(set(re.findall(r'"(\w+)"', listed)), codes)
 
     def test_every_log_event_is_described(self):
         calls = re.findall(r"\blog\(([^;{]*)", sources("src"))

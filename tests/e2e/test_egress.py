@@ -312,7 +312,7 @@ class Chosen(EgressCase):
     def test_a_list_that_is_none_is_refused_at_the_start(self):
         for flags, said in ((("--allowed-hosts", "https://example.com"), 'allowed_hosts: "https://example.com" is not a host'),
                             (("--allowed-hosts", "a.test,,b.test"), 'allowed_hosts: "" is not a host'),
-                            (("--allow-http-destinations=perhaps",), "allow_http_destinations"),
+                            (("--allow-http-destinations=perhaps",), "--allow-http-destinations:"),
                             (("--hsts-subdomains",), "hsts_subdomains needs tls_cert")):
             with self.subTest(flags), tempfile.TemporaryDirectory() as data:
                 done = run_binary("serve", "--data", data, "--listen", "127.0.0.1:0", *flags)

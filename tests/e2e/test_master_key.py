@@ -267,7 +267,7 @@ class Rotation(unittest.TestCase):
         made.stop()
         for env, words in ((environment(HIKYAKU_MASTER_KEY=old), "HIKYAKU_NEW_MASTER_KEY"),
                            (environment(HIKYAKU_MASTER_KEY=old, HIKYAKU_NEW_MASTER_KEY="x"), "64 hexadecimal digits"),
-                           (environment(HIKYAKU_MASTER_KEY=old, HIKYAKU_NEW_MASTER_KEY=old), "the one in force")):
+                           (environment(HIKYAKU_MASTER_KEY=old, HIKYAKU_NEW_MASTER_KEY=old), "the current one")):
             done = made.rotate(env=env)
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertIn(words, done.stderr)

@@ -73,9 +73,9 @@ class Away(BrokerCase):
         self.assertLessEqual(set(self.counts()), {"pending", "sending"})
         self.assertEqual(self.metric(metrics, "outbox_brokers_away"), 1)
         health = request(metrics, "GET", "/health", token=None)
-        self.assertEqual((health.status, health.body), (200, b"ok\nthe broker is away: rows wait for it\n"))
-        shown = wait_for(lambda: (now := self.ok("status")) and "by the broker" in now and now, "the status to tell")
-        self.assertRegex(shown, r"Not taken by the broker, with no attempt counted: \d+ rows?; \d+ s ago: BROKER_UNREACHABLE: ")
+        self.assertEqual((health.status, health.body), (200, b"ok\nthe broker is unavailable: rows wait for it\n"))
+        shown = wait_for(lambda: (now := self.ok("status")) and "because of the broker" in now and now, "the status to tell")
+        self.assertRegex(shown, r"Postponed because of the broker, no attempt counted: \d+ rows?; \d+ s ago: BROKER_UNREACHABLE: ")
         self.assertEqual(json.loads(self.ok("status", "--json"))["postponed"]["last_error_code"], "BROKER_UNREACHABLE")
 
         broker = self.moody(port)
@@ -87,7 +87,7 @@ class Away(BrokerCase):
         self.assertEqual(len(relay.events("outbox.broker_unavailable")), 1)
         wait_for(lambda: self.metric(metrics, "outbox_brokers_away") == 0, "the broker to be back")
         self.assertEqual(request(metrics, "GET", "/health", token=None).body, b"ok\n")
-        self.assertNotIn("by the broker", self.ok("status"))
+        self.assertNotIn("because of the broker", self.ok("status"))
         self.assertEqual(self.session.value(f"SELECT count(*) FROM {self.table.outbox} WHERE last_error_code IS NOT NULL"), "0")
 
     def test_a_broker_that_is_down_busy_or_does_not_know_us_costs_no_attempt(self):

@@ -29,7 +29,7 @@ class Init(OutboxCase):
                      'trigger "hikyaku_outbox_notify"', 'index "hikyaku_outbox_claim"'):
             self.assertIn(word + "\n", made)
         before = self.kinds()
-        self.assertEqual(self.ok("init"), "Everything is there already.\n")
+        self.assertEqual(self.ok("init"), "Nothing to do: everything exists.\n")
         self.assertEqual(self.kinds(), before)
 
     def test_what_it_prints_runs_through_psql_and_is_the_same(self):
@@ -37,7 +37,7 @@ class Init(OutboxCase):
         self.assertEqual(self.kinds(), [])
         self.postgres.script(self.url, printed)
         by_psql = self.kinds()
-        self.assertEqual(self.ok("init"), "Everything is there already.\n")
+        self.assertEqual(self.ok("init"), "Nothing to do: everything exists.\n")
         self.assertEqual(self.kinds(), by_psql)
         self.assertEqual(self.enqueue("order-1"), 1)
 
@@ -51,7 +51,7 @@ class Init(OutboxCase):
         done = self.ok("init", env=ADOPTED.env)
         self.assertIn('column "next_run_at" of "public"."outbox_orders"\n', done)
         self.assertEqual(self.session.run("SELECT * FROM outbox_orders"), [{**before[0], "next_run_at": None}])
-        self.assertEqual(self.ok("init", env=ADOPTED.env), "Everything is there already.\n")
+        self.assertEqual(self.ok("init", env=ADOPTED.env), "Nothing to do: everything exists.\n")
 
     def test_many_at_once_get_along(self):
         results = []
@@ -61,7 +61,7 @@ class Init(OutboxCase):
         for thread in threads:
             thread.join()
         self.assertEqual([(r.returncode, r.stderr) for r in results], [(0, "")] * 4)
-        self.assertEqual(sum("Everything is there already." in r.stdout for r in results), 3)
+        self.assertEqual(sum("Nothing to do: everything exists." in r.stdout for r in results), 3)
 
     def test_a_table_that_cannot_be_adopted_is_left_alone_and_said_why(self):
         self.session.run("CREATE TABLE odd (id text, note int)")
@@ -143,7 +143,7 @@ class Commands(OutboxCase):
         done = self.command("requeue", str(self.ids["waits"]), str(self.ids["held"]), "99999")
         self.assertEqual(done.returncode, FAILED)
         self.assertEqual(done.stdout, "0 rows requeued\n")
-        for word in ("it is pending", "lease is live", "there is no such row"):
+        for word in ("it is pending", "lease has not expired", "row not found"):
             self.assertIn(word, done.stderr)
         self.assertEqual(self.status_of("held"), "sending")
         self.session.run("UPDATE hikyaku_outbox SET status = 'aborted', last_error_code = 'BROKER_ERROR'"
@@ -156,7 +156,7 @@ class Commands(OutboxCase):
         self.assertEqual((self.status_of("lost"), self.status_of("held")), ("pending", "sending"))
         (told,) = self.json("release", str(self.ids["held"]), code=FAILED)
         self.assertEqual(told["changed"], 0)
-        self.assertIn("live", told["refused"][0]["why"])
+        self.assertIn("has not expired", told["refused"][0]["why"])
         self.assertEqual(self.ok("release", str(self.ids["held"]), "--force"), "1 row released\n")
         self.assertEqual(self.status_of("held"), "pending")
 
@@ -172,7 +172,7 @@ class Commands(OutboxCase):
 
     def test_what_is_not_there_is_said_so(self):
         for arguments, code, words in (
-                (("show", "99999"), FAILED, ("no such row", "99999")),
+                (("show", "99999"), FAILED, ("row not found", "99999")),
                 (("show", "order"), USAGE, ("key:",)),
                 (("status", "--table", "nowhere"), FAILED, ('"nowhere"', "hikyaku outbox init")),
                 (("drop-slot",), FAILED, ("no replication slot",))):
@@ -198,18 +198,18 @@ class Refusals(unittest.TestCase):
         for arguments, words in (
                 (("--colour", "red"), ("--colour",)),
                 (("fly",), ("fly",)),
-                (("--batch", "0"), ("OUTBOX_BATCH", "from 1 to")),
-                (("--concurrency", "many"), ("OUTBOX_CONCURRENCY", "whole number")),
-                (("--backoff-sec", "soon"), ("OUTBOX_BACKOFF_SEC", "5,10,20,40,80,160")),
+                (("--batch", "0"), ("--batch:", "from 1 to")),
+                (("--concurrency", "many"), ("--concurrency:", "whole number")),
+                (("--backoff-sec", "soon"), ("--backoff-sec:", "5,10,20,40,80,160")),
                 (("--lock-lease-sec", "1"), ("OUTBOX_LOCK_LEASE_SEC", "BROKER_TIMEOUT_MS")),
-                (("--source", "magic"), ("OUTBOX_SOURCE", "notify, poll, replication")),
-                (("--adapter", "smoke"), ("OUTBOX_ADAPTER", "http, hikyaku, sqs")),
+                (("--source", "magic"), ("--source:", "notify, poll, replication")),
+                (("--adapter", "smoke"), ("--adapter:", "http, hikyaku, sqs")),
                 (("--adapter", "hikyaku"), ("OUTBOX_BROKER_URL", "https://hikyaku.example.com")),
                 (("--adapter", "sqs"), ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")),
                 (("--destination", "nonsense"), ("OUTBOX_DESTINATION", "http://")),
                 (("--destination", "http://127.0.0.1/"), ("OUTBOX_DESTINATION", "OUTBOX_ALLOW_LOOPBACK_DESTINATIONS")),
-                (("--columns", "x=y"), ("OUTBOX_COLUMNS", '"x=y"', "idempotency_key")),
-                (("--columns", "payload="), ("OUTBOX_COLUMNS", '"payload="')),
+                (("--columns", "x=y"), ("--columns:", '"x=y"', "idempotency_key")),
+                (("--columns", "payload="), ("--columns:", '"payload="')),
                 (("--strict-order", "--columns", "order_key="), ("OUTBOX_STRICT_ORDER", "order_key")),
                 (("--metrics-listen", "nonsense"), ("--metrics-listen", "127.0.0.1:9464")),
                 (("--otlp-endpoint", "nonsense"), ("nonsense", "http://127.0.0.1:4318")),

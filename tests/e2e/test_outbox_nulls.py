@@ -86,7 +86,7 @@ class Nulls(OutboxCase):
     def test_status_says_that_nobody_has_put_a_name(self):
         self.session.run("INSERT INTO hikyaku_outbox (idempotency_key, payload, status, updated_at) VALUES"
                          " ('a', '1', 'sending', now())")
-        self.assertIn("\n1 row is sending with no relay's name (locked_by is empty); oldest heartbeat ", self.ok("status"))
+        self.assertIn("\n1 row is sending without the name of a relay (locked_by is empty); oldest heartbeat ", self.ok("status"))
         (holder,) = json.loads(self.ok("status", "--json"))["holders"]
         self.assertEqual((holder["worker"], holder["rows"]), (None, 1))
         self.session.run("UPDATE hikyaku_outbox SET updated_at = NULL")

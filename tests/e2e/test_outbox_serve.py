@@ -100,7 +100,7 @@ class InsideTheServer(OutboxCase):
 
     def test_settings_that_cannot_work_are_refused(self):
         for env, said in (({"OUTBOX_DATABASE": ""}, "OUTBOX_DATABASE is not"),
-                          ({"OUTBOX_BATCH": "0"}, "OUTBOX_BATCH must be"),
+                          ({"OUTBOX_BATCH": "0"}, "OUTBOX_BATCH: \"0\" must be"),
                           ({"OUTBOX_ADAPTER": "sqs"}, "AWS_ACCESS_KEY_ID")):
             with self.subTest(env=env):
                 server = self.server(**env)

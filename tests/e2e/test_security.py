@@ -54,7 +54,7 @@ class Routes(unittest.TestCase):
 
     def call(self, method, path, token, **values):
         target = re.sub(r"\{(\w+)\}", lambda found: values.get(found[1], "x"), path)
-        return self.server.request(method, target, b"" if method in ("GET", "HEAD") else b"{}", token=token)
+        return self.server.request(method, target, b"" if method in ("GET", "HEAD") else b"{}", {"X-Request-Id": "one"}, token=token)
 
     def test_every_route_wants_its_own_token(self):
         self.assertGreater(len(self.routes), 50)

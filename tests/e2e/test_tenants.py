@@ -133,16 +133,18 @@ class AccessKeys(Admin):
         self.assertEqual(self.admin("GET", keys).json(), {"tenant": "keyless", "access_keys": []})
         for method, target in (("GET", "/api/v1/tenants/999/access-keys"), ("POST", "/api/v1/tenants/x/access-keys"),
                                ("DELETE", "/api/v1/tenants/999/access-keys/HK1"), ("DELETE", keys + "/HK1"),
-                               ("DELETE", keys + "/"), ("DELETE", keys + "/a/b?c=d")):
+                               ("DELETE", keys + "/a/b?c=d")):
             answer = self.admin(method, target)
             self.assertEqual(answer.status, 404, target)
             self.assertIn("no ", answer.json()["detail"])
+            self.assertEqual(answer.json()["code"], "not_found")
+        self.assertEqual(self.admin("DELETE", keys + "/").json()["code"], "method_not_allowed")
         got = self.keys("revoke", "HK1", "--tenant", "keyless")
         self.assertEqual(got.returncode, 1)
         self.assertIn("has no access key HK1", got.stderr)
         got = self.keys("list", "--tenant", "nobody-here")
         self.assertEqual(got.returncode, 1)
-        self.assertIn("no tenant is named nobody-here", got.stderr)
+        self.assertIn("there is no tenant nobody-here", got.stderr)
         self.assertEqual(self.keys("list", "--tenant", "keyless").stdout, "no access keys\n")
         self.assertEqual(run_binary("keys", "list", "--data", "/nowhere").returncode, UNAVAILABLE)
 
@@ -196,12 +198,12 @@ class Why(Case):
     def test_a_person_is_told_what_holds_a_message(self):
         waiting = self.server.publish_id("http://127.0.0.1:1/x", b"x", Upstash_Delay="1h")
         got = self.server.cli("messages", "why", waiting)
-        self.assertIn("delay: it was published for later", got.stdout)
+        self.assertIn("delay: it was published with a delay", got.stdout)
         self.assertIn("opens at ", got.stdout)
         path, url = self.hook()
         done = self.server.publish_id(url, b"x")
         self.server.wait_job(done, "SUCCEEDED")
-        self.assertIn("it is finished: SUCCEEDED", self.server.cli("messages", "why", done).stdout)
+        self.assertIn("finished: SUCCEEDED", self.server.cli("messages", "why", done).stdout)
         self.assertEqual(self.server.cli("messages", "why", "msg_nobody").returncode, 1)
         self.assertEqual(json.loads(self.server.cli("messages", "why", waiting, "--json").stdout)[0]["gate"], "delay")
 

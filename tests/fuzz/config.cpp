@@ -7,7 +7,7 @@
 #include "config/file.h"
 #include "config/options.h"
 #include "fuzz/text.h"
-#include "outbox/load_settings.h"
+#include "outbox/settings.h"
 
 using namespace hk;
 
@@ -33,12 +33,12 @@ void check_options(const std::map<std::string, config::FileEntry>& entries) {
   config::Flags secrets;
   bool unknown = false;
   for (const auto& [name, entry] : entries) {
-    const config::OptionRow* const row = config::find_option(name);
+    const config::OptionRow* const row = config::server_table().find(name);
     if (row == nullptr || names_a_file(name)) {
       // It is compared with every option there is: one of a text is enough, as for the server,
       // which stops there.
       if (!std::exchange(unknown, true)) {
-        (void)config::nearest_option(name.substr(0, 64));
+        (void)config::server_table().nearest(name.substr(0, 64));
       }
       continue;
     }
@@ -60,11 +60,11 @@ void check_options(const std::map<std::string, config::FileEntry>& entries) {
 void check_relay(const std::map<std::string, config::FileEntry>& entries) {
   std::map<std::string, std::string> settings;
   config::Flags secrets;
-  for (const outbox::SettingRow& row : outbox::setting_rows()) {
-    const auto found = entries.find(std::string(row.name));
-    if (found != entries.end() && !names_a_file(row.name)) {
+  for (const config::OptionRow& row : outbox::settings_table().rows) {
+    const auto found = entries.find(std::string(row.variable));
+    if (found != entries.end() && !names_a_file(row.variable)) {
       settings[found->first] = found->second.value;
-      if (row.kind == "secret") {
+      if (config::is_secret(row.kind)) {
         secrets[found->first] = found->second.value;
       }
     }

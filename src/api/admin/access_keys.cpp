@@ -3,7 +3,6 @@
 // stored sealed, because signatures are verified with it.
 #include "api/admin/handlers.h"
 #include "api/find_tenant.h"
-#include "api/jobs/problem.h"
 #include "api/text.h"
 #include "base/date.h"
 #include "base/json.h"
@@ -16,8 +15,8 @@ namespace {
 
 constexpr std::size_t access_keys_max = 100;  // of one tenant: its record holds all of them
 
-http::Response no_such_tenant(const Call& call) {
-  return jobs::problem(404, "no tenant with the id " + call.param);
+Error no_such_tenant(const Call& call) {
+  return {ErrorKind::not_found, "no tenant has the id " + call.param};
 }
 
 /// Is this the access key that the settings give the tenant?
@@ -31,7 +30,7 @@ std::optional<core::Tenant> find_or_answer(const Services& services, Call& call)
   std::optional<core::Tenant> tenant =
       find_tenant(*services.submitter.durable_view(), std::string_view(call.param));
   if (!tenant) {
-    call.answer(no_such_tenant(call));
+    call.answer.refuse(no_such_tenant(call));
   }
   return tenant;
 }
@@ -77,9 +76,9 @@ void create_access_key(const Services& services, Call& call) {
     return;
   }
   if (stored->access_keys.size() >= access_keys_max) {
-    call.answer(jobs::problem(409, "tenant " + stored->name + " has " +
-                                       std::to_string(access_keys_max) +
-                                       " access keys, as many as are allowed: revoke one first"));
+    call.answer.refuse(Error{ErrorKind::conflict,
+                             "tenant " + stored->name + " has " + std::to_string(access_keys_max) +
+                                 " access keys, the maximum: revoke one first"});
     return;
   }
   std::string id = security::make_access_key_id();
@@ -91,7 +90,7 @@ void create_access_key(const Services& services, Call& call) {
                       [answer = std::move(call.answer), id = std::move(id), name = std::move(name),
                        secret = std::move(secret)](core::Reply reply) mutable {
                         if (!reply) {
-                          answer(jobs::problem(reply.error()));
+                          answer.refuse(reply.error());
                           return;
                         }
                         observe::log(observe::Level::info, "tenant.access_key_created",
@@ -114,19 +113,20 @@ void revoke_access_key(const Services& services, Call& call) {
   if (!stored) {
     return;
   }
-  std::string id(call.rest.substr(0, call.rest.find('?')));
+  std::string id = std::move(call.more_params.front());
   if (from_settings(services, *stored, id)) {
-    call.answer(jobs::problem(
-        409, "the access key " + id +
-                 " comes from the server's settings (aws_access_key_id) and cannot be revoked "
-                 "here: take it out there and start the server again"));
+    call.answer.refuse(
+        Error{ErrorKind::conflict,
+              "the access key " + id +
+                  " comes from the server's settings (aws_access_key_id) and cannot be revoked "
+                  "here: take it out there and start the server again"});
     return;
   }
   core::Tenant tenant = *stored;
   if (std::erase_if(tenant.access_keys, [&](const core::AccessKey& key) { return key.id == id; }) ==
       0) {
-    call.answer(
-        jobs::problem(404, "tenant " + stored->name + " has no access key " + id.substr(0, 128)));
+    call.answer.refuse(Error{ErrorKind::not_found,
+                             "tenant " + stored->name + " has no access key " + id.substr(0, 128)});
     return;
   }
   std::string name = stored->name;
@@ -135,7 +135,7 @@ void revoke_access_key(const Services& services, Call& call) {
                       [answer = std::move(call.answer), id = std::move(id),
                        name = std::move(name)](const core::Reply& reply) mutable {
                         if (!reply) {
-                          answer(jobs::problem(reply.error()));
+                          answer.refuse(reply.error());
                           return;
                         }
                         observe::log(observe::Level::info, "tenant.access_key_revoked",

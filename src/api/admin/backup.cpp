@@ -4,7 +4,6 @@
 #include <memory>
 
 #include "api/admin/handlers.h"
-#include "api/jobs/problem.h"
 #include "api/json_input.h"
 #include "base/json.h"
 
@@ -29,10 +28,7 @@ Result<std::string> read_directory(const std::string& body) {
   return std::string(directory->get_string());
 }
 
-http::Response outcome(const Result<void>& made, const std::string& directory) {
-  if (!made) {
-    return jobs::problem(made.error());
-  }
+http::Response made_response(const std::string& directory) {
   http::Response response;
   JsonWriter json(response.body);
   json.begin_object();
@@ -45,17 +41,16 @@ http::Response outcome(const Result<void>& made, const std::string& directory) {
 
 void backup(const Services& services, Call& call) {
   if (!services.options.backup || !services.options.run_blocking) {
-    call.answer(jobs::problem(Error{ErrorKind::unavailable, "this server cannot make backups"}));
+    call.answer.refuse(Error{ErrorKind::unavailable, "this server cannot make backups"});
     return;
   }
   Result<std::string> directory = read_directory(call.request.body);
   if (!directory) {
-    call.answer(jobs::problem(directory.error()));
+    call.answer.refuse(directory.error());
     return;
   }
   if (running.exchange(true)) {
-    call.answer(
-        jobs::problem(Error{ErrorKind::conflict, "a backup is being made; ask again later"}));
+    call.answer.refuse(Error{ErrorKind::conflict, "a backup is being made; ask again later"});
     return;
   }
   services.options.run_blocking([&services, io = &call.batcher.io(),
@@ -64,7 +59,13 @@ void backup(const Services& services, Call& call) {
     Result<void> made = services.options.backup(directory);
     running.store(false);
     io->post([made = std::move(made), directory = std::move(directory),
-              answer = std::move(answer)]() mutable { answer(outcome(made, directory)); });
+              answer = std::move(answer)]() mutable {
+      if (!made) {
+        answer.refuse(made.error());
+        return;
+      }
+      answer(made_response(directory));
+    });
   });
 }
 

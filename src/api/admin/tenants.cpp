@@ -4,7 +4,6 @@
 
 #include "api/admin/handlers.h"
 #include "api/find_tenant.h"
-#include "api/jobs/problem.h"
 #include "api/json_input.h"
 #include "api/reply.h"
 #include "api/text.h"
@@ -31,7 +30,7 @@ Result<std::string> read_name(const std::string& body) {
   std::string text(name->get_string());
   if (!valid_name(text) || text.size() > name_bytes_max) {
     return fail(ErrorKind::invalid_argument,
-                "name: 1 to 64 letters, digits, '.', '_' and '-' are expected");
+                "name: must have 1 to 64 letters, digits, '.', '_' and '-'");
   }
   return text;
 }
@@ -63,7 +62,7 @@ void list_tenants(const Services& services, Call& call) {
 void create_tenant(const Services& services, Call& call) {
   Result<std::string> name = read_name(call.request.body);
   if (!name) {
-    call.answer(jobs::problem(name.error()));
+    call.answer.refuse(name.error());
     return;
   }
   Secret token = security::make_token("live");
@@ -77,7 +76,7 @@ void create_tenant(const Services& services, Call& call) {
                                            token = std::move(token), current = std::move(current),
                                            next = std::move(next)](core::Reply reply) mutable {
     if (!reply) {
-      answer(jobs::problem(reply.error()));
+      answer.refuse(reply.error());
       return;
     }
     observe::log(observe::Level::info, "tenant.created", {{"tenant", name}});
@@ -99,14 +98,14 @@ void rotate_token(const Services& services, Call& call) {
   const std::optional<core::Tenant> stored =
       find_tenant(*services.submitter.durable_view(), std::string_view(call.param));
   if (!stored) {
-    call.answer(jobs::problem(404, "no tenant with the id " + call.param));
+    call.answer.refuse(Error{ErrorKind::not_found, "no tenant has the id " + call.param});
     return;
   }
   if (services.options.settings_token && stored->name == services.options.settings_tenant) {
-    call.answer(jobs::problem(
-        409,
+    call.answer.refuse(Error{
+        ErrorKind::conflict,
         "the token of this tenant comes from the server's settings or --dev: change it there, or "
-        "start without it and rotate"));
+        "start without it and rotate the token"});
     return;
   }
   Secret token = security::make_token("live");
@@ -116,7 +115,7 @@ void rotate_token(const Services& services, Call& call) {
       std::move(command), [answer = std::move(call.answer), id = stored->id, name = stored->name,
                            token = std::move(token)](core::Reply reply) mutable {
         if (!reply) {
-          answer(jobs::problem(reply.error()));
+          answer.refuse(reply.error());
           return;
         }
         observe::log(observe::Level::info, "tenant.token_rotated", {{"tenant", name}});

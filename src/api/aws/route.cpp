@@ -13,10 +13,7 @@ namespace {
 constexpr std::string_view target_prefix = "AmazonSQS.";
 constexpr std::string_view sns_version = "2010-03-31";
 
-/// These stand in messages that SNS delivered, as links that work without a signature.
-bool is_link_action(std::string_view action) {
-  return action == "ConfirmSubscription" || action == "Unsubscribe";
-}
+bool is_link(const ActionRow* row) { return row != nullptr && !row->traits.link.empty(); }
 
 /// The scope of the signature decides, then the version of the API.
 Dialect query_dialect(const http::Request& request, const QueryForm& form,
@@ -24,8 +21,9 @@ Dialect query_dialect(const http::Request& request, const QueryForm& form,
   if (const Checked<Signature> signature = parse_signature(request)) {
     return signature->scope.service == "sns" ? Dialect::sns_query : Dialect::sqs_query;
   }
-  return form.value("Version") == sns_version || is_link_action(action) ? Dialect::sns_query
-                                                                        : Dialect::sqs_query;
+  const bool of_sns =
+      form.value("Version") == sns_version || is_link(find_action(Dialect::sns_query, action));
+  return of_sns ? Dialect::sns_query : Dialect::sqs_query;
 }
 
 Checked<Routed> route_json(std::string_view target) {
@@ -34,7 +32,8 @@ Checked<Routed> route_json(std::string_view target) {
         ErrorCode::unknown_operation,
         "The operation " + std::string(target.substr(0, 200)) + " is not one of AmazonSQS.");
   }
-  return Routed{Dialect::sqs_json, std::string(target.substr(target_prefix.size())), {}};
+  const std::string_view action = target.substr(target_prefix.size());
+  return Routed{Dialect::sqs_json, std::string(action), find_action(Dialect::sqs_json, action), {}};
 }
 
 Checked<Routed> route_query(const http::Request& request) {
@@ -50,8 +49,9 @@ Checked<Routed> route_query(const http::Request& request) {
   }
   const Dialect dialect = query_dialect(request, *form, action);
   const std::optional<QueueRef> queue = parse_queue_url(request.path());
+  const ActionRow* const row = find_action(dialect, action);
   if (queue && !is_sns(dialect)) {
-    if (action == "CreateQueue" || action == "ListQueues") {
+    if (row != nullptr && !row->traits.at_queue) {
       return refuse(ErrorCode::unknown_operation,
                     "The action " + action +
                         " is not valid for a queue's own address; send it to "
@@ -59,10 +59,16 @@ Checked<Routed> route_query(const http::Request& request) {
     }
     form->add("QueueUrl", request.path());
   }
-  return Routed{dialect, action, std::move(*form)};
+  return Routed{dialect, action, row, std::move(*form)};
 }
 
 }  // namespace
+
+const ActionRow* find_action(Dialect dialect, std::string_view name) {
+  const std::span<const ActionRow> rows = is_sns(dialect) ? sns::actions() : sqs::actions();
+  const auto row = std::ranges::find(rows, name, &ActionRow::name);
+  return row == rows.end() ? nullptr : &*row;
+}
 
 Dialect dialect_of(const http::Request& request) {
   if (request.method == "POST" && request.header("X-Amz-Target")) {
@@ -93,7 +99,7 @@ Checked<Input> input_of(Routed& routed, const http::Request& request) {
 }
 
 bool is_unsigned_link(const Routed& routed, const http::Request& request) {
-  if (request.method != "GET" || !is_sns(routed.dialect) || !is_link_action(routed.action)) {
+  if (request.method != "GET" || !is_sns(routed.dialect) || !is_link(routed.row)) {
     return false;
   }
   const Checked<Signature> signature = parse_signature(request);

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "api/aws/action.h"
 #include "api/aws/dialect.h"
 #include "api/aws/errors.h"
 #include "api/aws/input.h"
@@ -16,8 +17,9 @@ namespace hk::api::aws {
 
 struct Routed {
   Dialect dialect = Dialect::sqs_json;
-  std::string action{};  ///< as asked for; perhaps one that nobody has
-  QueryForm form{};      ///< Query protocol: the fields, with QueueUrl from the path if need be
+  std::string action{};            ///< as asked for
+  const ActionRow* row = nullptr;  ///< null: the service has no such action
+  QueryForm form{};  ///< Query protocol: the fields, with QueueUrl from the path if need be
 };
 
 /// How a refusal of route() is told: known before anything else about the request.

@@ -2,7 +2,6 @@
 // failed for good, and what shall become of it.
 #include "api/aws/message_attributes.h"
 #include "api/jobs/handlers.h"
-#include "api/jobs/problem.h"
 #include "api/json_input.h"
 #include "api/reply.h"
 #include "api/submit.h"
@@ -33,12 +32,12 @@ Result<ResolveHalted> read_resolve(const std::string& text) {
   }
   const Result<std::string> action = text_member(*object, "action");
   if (*action != "retry" && *action != "skip") {
-    return fail(ErrorKind::invalid_argument, "action: retry or skip is expected");
+    return fail(ErrorKind::invalid_argument, "action: must be retry or skip");
   }
   command.action = *action == "retry" ? ResolveHalted::Action::retry : ResolveHalted::Action::skip;
   command.group = *text_member(*object, "group");
   if (command.group.empty()) {
-    return fail(ErrorKind::invalid_argument, "group: the name of one that has stopped is expected");
+    return fail(ErrorKind::invalid_argument, "group: must be the name of a halted group");
   }
   if (const boost::json::value* const body = member(*object, "body")) {
     command.body = std::string(body->get_string());
@@ -53,7 +52,7 @@ Result<ResolveHalted> read_resolve(const std::string& text) {
 
 void list_halted(const Services& /*services*/, Call& call) {
   core::ListHalted question{call.tenant->id, call.param, listed_max};
-  submit_then(call, std::move(question), problem, [](const core::Reply& reply) {
+  submit_then(call, std::move(question), [](const core::Reply& reply) {
     http::Response response;
     JsonWriter json(response.body);
     json.begin_object();
@@ -75,12 +74,12 @@ void list_halted(const Services& /*services*/, Call& call) {
 void resolve_halted(const Services& /*services*/, Call& call) {
   Result<ResolveHalted> command = read_resolve(call.request.body);
   if (!command) {
-    call.answer(problem(command.error()));
+    call.answer.refuse(command.error());
     return;
   }
   command->tenant = call.tenant->id;
   command->queue = call.param;
-  submit_then(call, std::move(*command), problem, [](const core::Reply& /*reply*/) {
+  submit_then(call, std::move(*command), [](const core::Reply& /*reply*/) {
     http::Response response;
     response.body = "{}";
     return response;

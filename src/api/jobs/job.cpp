@@ -3,10 +3,8 @@
 #include <algorithm>
 
 #include "api/jobs/handlers.h"
-#include "api/jobs/problem.h"
 #include "api/reply.h"
 #include "api/story.h"
-#include "api/surface.h"
 #include "api/text.h"
 #include "base/date.h"
 #include "base/json.h"
@@ -167,8 +165,8 @@ http::Response job_response(const Story& story, const core::Inspected& now) {
   return response;
 }
 
-http::Response no_such_job(std::string_view id) {
-  return problem(404, "no job " + std::string(id));
+Error no_such_job(std::string_view id) {
+  return {ErrorKind::not_found, "no job " + std::string(id)};
 }
 
 }  // namespace
@@ -177,7 +175,7 @@ void get_job(const Services& services, Call& call) {
   const std::optional<Story> story =
       find_story(*services.submitter.durable_view(), call.tenant->id, call.param, true);
   if (!story) {
-    call.answer(no_such_job(call.param));
+    call.answer.refuse(no_such_job(call.param));
     return;
   }
   if (core::is_final(story->state.status)) {
@@ -187,16 +185,20 @@ void get_job(const Services& services, Call& call) {
   core::Inspect question{call.tenant->id, story->message->id};
   call.batcher.submit(question, [&services, tenant = call.tenant->id, id = std::move(call.param),
                                  answer = std::move(call.answer)](core::Reply reply) mutable {
-    answering(answer, Surface::own, [&] {
+    answering(answer, [&] {
       // Not found: it was finished and purged meanwhile.
       if (!reply && reply.error().kind != ErrorKind::not_found) {
-        answer(problem(reply.error()));
+        answer.refuse(reply.error());
         return;
       }
       const core::Inspected now = reply ? answer_of<core::Inspected>(reply) : core::Inspected{};
       const std::optional<Story> again =
           find_story(*services.submitter.durable_view(), tenant, id, true);
-      answer(again ? job_response(*again, now) : no_such_job(id));
+      if (!again) {
+        answer.refuse(no_such_job(id));
+        return;
+      }
+      answer(job_response(*again, now));
     });
   });
 }

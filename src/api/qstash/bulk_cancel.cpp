@@ -10,7 +10,6 @@
 #include "api/qstash/errors.h"
 #include "api/qstash/filter.h"
 #include "api/qstash/handlers.h"
-#include "api/surface.h"
 #include "api/text.h"
 #include "api/unfinished.h"
 #include "base/ascii.h"
@@ -53,10 +52,9 @@ Result<CancelQuery> read_query(const Call& call) {
     return std::unexpected(parameters.error());
   }
   if (parameters->empty() && looks_like_an_empty_id(call.request)) {
-    return fail(
-        ErrorKind::invalid_argument,
-        "no message id behind /v2/messages/ and no filter: nothing was cancelled. To cancel "
-        "all messages call DELETE /v2/messages without the last slash");
+    return fail(ErrorKind::invalid_argument,
+                "no message id after /v2/messages/ and no filter: nothing was cancelled. To cancel "
+                "all messages, call DELETE /v2/messages without the slash at the end");
   }
   if (const auto added = parameters->add_json(call.request.body, message_id_parameters); !added) {
     return std::unexpected(added.error());
@@ -126,7 +124,7 @@ class BulkCancel : public std::enable_shared_from_this<BulkCancel> {
   }
 
   void go_on() {
-    answering(answer_, Surface::qstash, [this] { take_piece(); });
+    answering(answer_, [this] { take_piece(); });
   }
 
  private:
@@ -177,7 +175,7 @@ class BulkCancel : public std::enable_shared_from_this<BulkCancel> {
       answer_(error_response(
           Error{failure->kind,
                 std::to_string(cancelled_) +
-                    " messages were cancelled; ask again for the rest: " + failure->message}));
+                    " messages were cancelled; call again for the rest: " + failure->message}));
       return;
     }
     go_on();

@@ -75,14 +75,13 @@ std::unexpected<Error> nothing_given() {
   return fail(ErrorKind::invalid_argument, "a non-empty destination must be provided");
 }
 std::unexpected<Error> broken_escapes() {
-  return fail(ErrorKind::invalid_argument,
-              "invalid destination url: its percent-encoding is broken");
+  return fail(ErrorKind::invalid_argument, "invalid destination url: invalid percent-encoding");
 }
 std::unexpected<Error> neither_url_nor_name(std::string_view text) {
   if (starts_with_ignoring_case(text, "api/")) {
     return fail(ErrorKind::invalid_argument,
-                "invalid destination url: the APIs of the hosted service (api/llm and others) are "
-                "out of scope here; publish to the URL of the provider instead");
+                "invalid destination url: api/llm and the other APIs of QStash are not supported; "
+                "publish to the URL of the provider instead");
   }
   return fail(ErrorKind::invalid_argument,
               "invalid destination url: endpoint has invalid scheme, add http:// or https://");

@@ -45,7 +45,7 @@ Result<DeadLetterPage> list(core::Reader& reader, const DeadLetterQuery& query,
     bytes += letter->story.message->body.size();
     if (!page.letters.empty() && bytes > options.listing_bytes_max) {
       return fail(ErrorKind::invalid_argument,
-                  "these entries are too large for one answer: ask for fewer");
+                  "these entries are too large for one answer: use a smaller count");
     }
     page.letters.push_back(std::move(*letter));
   }

@@ -62,7 +62,7 @@ http::Response partly_done(const Error& error, const std::vector<core::Reply>& r
       std::ranges::count_if(replies, [](const core::Reply& one) { return one.has_value(); });
   return error_response(
       Error{error.kind, std::to_string(done) + " of " + std::to_string(replies.size()) +
-                            " entries were handled; ask again for the rest: " + error.message});
+                            " entries were handled; call again for the rest: " + error.message});
 }
 
 /// A delay is refused for messages of queues, before the first entry is touched: all or none.
@@ -78,7 +78,7 @@ Result<void> check_delay(const Services& services, const DeadLetterChanges& chan
     const auto message = view->get<core::Message>(key.seq);
     if (message != nullptr && !message->queue.empty()) {
       return fail(ErrorKind::invalid_argument,
-                  "dead letter " + dead_letter_id(key) + " is of queue " + message->queue +
+                  "dead letter " + dead_letter_id(key) + " belongs to queue " + message->queue +
                       ": a message in a queue cannot be delayed; nothing was retried");
     }
   }
@@ -93,7 +93,7 @@ void command_one(Call& call, Make make, http::Response (*done)(const core::Reply
     call.answer(error_response(404, "dead letter " + call.param + " not found"));
     return;
   }
-  submit_then(call, make(*key), error_response, done);
+  submit_then(call, make(*key), done);
 }
 
 /// The same about every entry that the query selects.

@@ -23,7 +23,7 @@ Result<std::optional<std::string_view>> read_once(const http::Request& request,
   for (const net::Field& field : request.fields) {
     if (equals_ignoring_case(field.name, name)) {
       if (found) {
-        return refused(name, "the header is there twice; send it once");
+        return refused(name, "the header is given twice; send it once");
       }
       found = field.value;
     }
@@ -71,14 +71,14 @@ Result<DeadLetterEdit> read_edit(const Options& options, const http::Request& re
   if (*replace) {
     const std::optional<bool> flag = parse_bool(**replace);
     if (!flag) {
-      return refused(body_header, "\"" + std::string(**replace) + "\" is neither true nor false");
+      return refused(body_header, "\"" + std::string(**replace) + "\" must be true or false");
     }
     edit.body = *flag;
   }
   if (!edit.body && !says_nothing(request.body)) {
     return refused(body_header,
-                   "a body was sent without it: send it with true to replace the "
-                   "message's body, or send no body");
+                   "the request has a body: set the header to true to replace the body of the "
+                   "message, or send no body");
   }
   return edit;
 }
@@ -86,7 +86,8 @@ Result<DeadLetterEdit> read_edit(const Options& options, const http::Request& re
 Result<void> refuse_edit(const http::Request& request) {
   for (const std::string_view name : {url_header, body_header}) {
     if (request.header(name)) {
-      return refused(name, "one dead letter at a time is edited: use POST /v2/dlq/retry/{dlqId}");
+      return refused(
+          name, "only one dead letter can be edited at a time: use POST /v2/dlq/retry/{dlqId}");
     }
   }
   return {};

@@ -27,7 +27,7 @@ Result<DeadLetterChanges> read_overrides(const Options& options, Moment now, cor
   }
   for (const Option option : fixed_options) {
     if (given[option] != nullptr) {
-      return refused(option, "it cannot be changed on a retry; nothing was retried");
+      return refused(option, "cannot be changed in a retry; nothing was retried");
     }
   }
 

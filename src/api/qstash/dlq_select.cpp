@@ -55,9 +55,8 @@ Result<DeadLetterQuery> understand(core::TenantId tenant, const Parameters& para
     query.ids.push_back(std::move(id));
   }
   if ((parameters.given("dlqIds") || parameters.given("dlqId")) && query.ids.empty()) {
-    return fail(
-        ErrorKind::invalid_argument,
-        "dlqIds is empty: name at least one dead letter, or leave it out to select by filter");
+    return fail(ErrorKind::invalid_argument,
+                "dlqIds is empty: give at least one id, or leave it out to select by filter");
   }
   if (query.ids.size() > dead_letter_ids_max) {
     return fail(ErrorKind::invalid_argument,
@@ -178,8 +177,7 @@ Result<DeadLetterPage> select_by_filter(core::Reader& reader, const DeadLetterQu
   if (query.paging.cursor) {
     const std::optional<CursorPlace> place = decode_cursor(scope, *query.paging.cursor);
     if (!place) {
-      return fail(ErrorKind::invalid_argument,
-                  "cursor: not one that this listing gave out in this order");
+      return fail(ErrorKind::invalid_argument, "cursor: not a cursor of this list in this order");
     }
     after =
         core::DeadLetterKey{query.tenant, moment_from_ms(static_cast<std::int64_t>((*place)[0])),

@@ -19,7 +19,7 @@ http::Response error_response(const Error& error) {
   const int status = http_status(error.kind);
   if (status == 500) {
     observe::log(observe::Level::error, "api.internal_error", {{"error", error.message}});
-    return error_response(status, "the server could not do this; its log says why");
+    return error_response(status, "internal error; see the log of the server");
   }
   http::Response response = error_response(status, error.message);
   add_error_fields(response, error.kind);

@@ -15,9 +15,8 @@ constexpr std::size_t batches_per_read = 32;
 constexpr std::size_t story_bytes_kept = std::size_t{8} * 1024 * 1024;
 
 std::unexpected<Error> bad_cursor() {
-  return fail(
-      ErrorKind::invalid_argument,
-      "cursor: neither one that this listing gave out in this order nor a time in milliseconds");
+  return fail(ErrorKind::invalid_argument,
+              "cursor: neither a cursor of this list in this order nor a time in milliseconds");
 }
 
 /// Takes events until the page is full; then the next one only proves that more follow.

@@ -37,7 +37,7 @@ Result<EventQuery> read_event_query(core::TenantId tenant, const Parameters& par
   if (*state) {
     query.state = StateFilter::parse(**state);
     if (!query.state) {
-      return fail(ErrorKind::invalid_argument, "state: there is no state \"" + **state + "\"");
+      return fail(ErrorKind::invalid_argument, "state: unknown state \"" + **state + "\"");
     }
   }
   Result<Filter> filter = read_filter(parameters);

@@ -6,7 +6,6 @@
 #include "api/qstash/event_query.h"
 #include "api/qstash/handlers.h"
 #include "api/reply.h"
-#include "api/surface.h"
 
 namespace hk::api::qstash {
 
@@ -49,7 +48,7 @@ Result<std::vector<Story>> read_stories(core::Reader& reader, const EventQuery& 
     bytes += story->message->body.size();
     if (!stories.empty() && bytes > options.listing_bytes_max) {
       return fail(ErrorKind::invalid_argument,
-                  "these messages are too large for one answer: ask for fewer");
+                  "these messages are too large for one answer: use a smaller count");
     }
     stories.push_back(std::move(*story));
   }
@@ -92,7 +91,7 @@ void tell_by_messages(const Services& services, Call& call, EventQuery query, bo
       call.batcher, std::move(questions),
       [&services, answer = std::move(call.answer), query = std::move(query),
        asked = std::move(asked), as_logs](std::vector<core::Reply> replies) mutable {
-        answering(answer, Surface::qstash, [&] {
+        answering(answer, [&] {
           const std::shared_ptr<core::Reader> view = services.submitter.durable_view();
           Result<std::vector<Story>> stories = read_stories(*view, query, services.options);
           if (!stories) {

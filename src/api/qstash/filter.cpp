@@ -95,7 +95,7 @@ Result<void> check_count(std::string_view parameter, std::size_t values) {
   if (values > values_max) {
     return fail(ErrorKind::invalid_argument,
                 std::string(parameter) + ": at most " + std::to_string(values_max) +
-                    " values in one call; these are " + std::to_string(values));
+                    " values in one call, got " + std::to_string(values));
   }
   return {};
 }
@@ -182,8 +182,7 @@ Result<void> check_filters_have_values(const Parameters& parameters,
     }
   }
   return fail(ErrorKind::invalid_argument,
-              std::string(*empty) +
-                  ": an empty value would mean everything; leave it out if you mean that");
+              std::string(*empty) + ": must not be empty; leave it out to select everything");
 }
 
 Result<Paging> read_paging(const Parameters& parameters, std::size_t count_default,
@@ -208,7 +207,7 @@ Result<Paging> read_paging(const Parameters& parameters, std::size_t count_defau
   if (*order) {
     if (**order != "earliestFirst" && **order != "latestFirst") {
       return fail(ErrorKind::invalid_argument,
-                  "order: \"" + **order + "\" is neither earliestFirst nor latestFirst");
+                  "order: \"" + **order + "\" must be earliestFirst or latestFirst");
     }
     paging.latest_first = **order == "latestFirst";
   }

@@ -54,7 +54,7 @@ std::string_view path_of(const Call& call) {
 Result<std::string> decode_key(std::string_view raw) {
   std::optional<std::string> key = http::percent_decode(raw);
   if (!key) {
-    return fail(ErrorKind::invalid_argument, "the path's percent-encoding is broken");
+    return fail(ErrorKind::invalid_argument, "the percent-encoding of the path is invalid");
   }
   if (key->empty() || key->size() > key_bytes_max) {
     return fail(ErrorKind::invalid_argument, "a flow-control key has 1 to 256 bytes");
@@ -83,7 +83,7 @@ Result<std::optional<std::uint32_t>> read_limit(const Parameters& parameters,
   }
   if (**number < 1 || **number > std::numeric_limits<std::uint32_t>::max()) {
     return fail(ErrorKind::invalid_argument,
-                std::string(name) + ": a whole number from 1 is expected");
+                std::string(name) + ": must be a whole number of at least 1");
   }
   return static_cast<std::uint32_t>(**number);
 }
@@ -98,7 +98,7 @@ Result<bool> read_flag(const Parameters& parameters, std::string_view name) {
   }
   const std::optional<bool> flag = parse_bool(**text);
   if (!flag) {
-    return fail(ErrorKind::invalid_argument, std::string(name) + ": true or false is expected");
+    return fail(ErrorKind::invalid_argument, std::string(name) + ": must be true or false");
   }
   return *flag;
 }
@@ -136,7 +136,7 @@ Made make_pin(const Call& call, std::string key) {
     const Result<Millis> length = parse_duration(**period);
     if (!length || *length <= Millis{0} || *length > period_max) {
       return fail(ErrorKind::invalid_argument,
-                  "period: seconds are expected, more than 0 and at most 7 days");
+                  "period: must be a number of seconds, more than 0 and at most 7 days");
     }
     command.period = *length;
   }
@@ -208,8 +208,9 @@ void on_part(std::unique_ptr<Listing> listing, const core::Reply& reply) {
   }
   const auto& part = answer_of<core::FlowKeysInspected>(reply);
   if (part.keys.size() > keys_listed_max - listing->listed) {
-    listing->answer(error_response(413, "there are more than " + std::to_string(keys_listed_max) +
-                                            " such flow-control keys: search for fewer"));
+    listing->answer(
+        error_response(413, "there are more than " + std::to_string(keys_listed_max) +
+                                " matching flow-control keys: use a longer search text"));
     return;
   }
   for (const core::FlowKeyView& view : part.keys) {
@@ -259,7 +260,7 @@ void get_flow_key(const Services& /*services*/, Call& call) {
   }
   core::InspectFlowKeys command{.tenant = call.tenant->id};
   command.key = std::move(*key);
-  submit_then(call, std::move(command), error_response, [](const core::Reply& reply) {
+  submit_then(call, std::move(command), [](const core::Reply& reply) {
     http::Response response;
     JsonWriter json(response.body);
     write_flow_key(json, answer_of<core::FlowKeysInspected>(reply).keys.at(0));
@@ -284,7 +285,8 @@ void change_flow_key(const Services& /*services*/, Call& call) {
     return;
   }
   call.answer(error_response(
-      404, "there is nothing at this path: pause, resume, pin, unpin, resetRate or reset a key"));
+      404,
+      "no such path; the actions of a key are pause, resume, pin, unpin, resetRate and reset"));
 }
 
 void get_global_parallelism(const Services& services, Call& call) {

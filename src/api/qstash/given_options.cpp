@@ -124,7 +124,7 @@ Result<void> collect_fields(std::vector<net::Field>& fields, Given& given) {
         }
         std::string*& slot = section.values[std::to_underlying(option)];
         if (slot != nullptr) {
-          return section.refused(option, "the header is there twice; send it once");
+          return section.refused(option, "the header is given twice; send it once");
         }
         slot = &field.value;
         break;

@@ -24,7 +24,7 @@ bool is_control(char c) {
 Result<void> add(std::string_view name, const boost::json::value& value,
                  std::vector<net::Field>& fields) {
   if (!value.is_string()) {
-    return wrong(name, "must be a text or a list of texts");
+    return wrong(name, "must be a string or an array of strings");
   }
   const boost::json::string& text = value.get_string();
   // A request's parser would not have let it through either: it could end the header and begin
@@ -46,7 +46,7 @@ Result<std::vector<net::Field>> read_header_map(const boost::json::value* map) {
   }
   if (!map->is_object()) {
     return fail(ErrorKind::invalid_argument,
-                "headers must be an object of names with a text, or a list of texts, each");
+                "headers must be an object whose values are strings or arrays of strings");
   }
   fields.reserve(map->get_object().size());
   for (const auto& [key, value] : map->get_object()) {

@@ -32,7 +32,7 @@ void rotate_keys(const Services& services, Call& call) {
     call.answer(error_response(
         409,
         "the signing keys of this tenant come from the server's settings or --dev: change them "
-        "there, or start without them and rotate"));
+        "there, or start without them and rotate the keys"));
     return;
   }
   // Read now: what the request was let in with may be older than the last change.

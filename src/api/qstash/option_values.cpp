@@ -36,7 +36,7 @@ Result<core::FlowKey> parse_flow_value(core::TenantId tenant, std::string_view k
                                       : trim(std::string_view(pair).substr(equals + 1));
     if (!seen.emplace(name).second) {
       return fail(ErrorKind::invalid_argument,
-                  "\"" + std::string(name) + "\" is there twice; give each part once");
+                  "\"" + std::string(name) + "\" is given twice; give each part once");
     }
     if (name == "parallelism" || name == "rate") {
       const std::optional<std::uint32_t> number = positive(text);
@@ -53,9 +53,9 @@ Result<core::FlowKey> parse_flow_value(core::TenantId tenant, std::string_view k
       }
       flow.period = *period;
     } else {
-      return fail(ErrorKind::invalid_argument,
-                  "\"" + pair +
-                      "\" is not understood; write for example parallelism=3, rate=10, period=1m");
+      return fail(
+          ErrorKind::invalid_argument,
+          "\"" + pair + "\" is invalid; write for example parallelism=3, rate=10, period=1m");
     }
   }
   if (flow.parallelism == 0 && flow.rate == 0) {
@@ -92,13 +92,13 @@ Result<std::vector<std::string>> parse_redact_fields(std::string_view text) {
         open != std::string::npos && lowered.ends_with(']') && lowered.size() > open + 2;
     if (!bracketed || (word != "header" && word != "headers")) {
       return fail(ErrorKind::invalid_argument,
-                  "\"" + part + "\" is not understood; allowed are body, header and header[Name]");
+                  "\"" + part + "\" is invalid; allowed are body, header and header[Name]");
     }
     fields.push_back("header:" + lowered.substr(open + 1, lowered.size() - open - 2));
   }
   if (fields.empty()) {
     return fail(ErrorKind::invalid_argument,
-                "it names nothing; allowed are body, header and header[Name]");
+                "must not be empty; allowed are body, header and header[Name]");
   }
   return fields;
 }

@@ -126,7 +126,7 @@ void accept(const Services& services, Call& call, Kind kind, std::string queue =
                     .cron = kind == Kind::enqueue ? nullptr : &schedule});
   if (command && kind == Kind::schedule && !schedule.cron) {
     command = fail(ErrorKind::invalid_argument,
-                   "Upstash-Cron: a schedule needs it; write for example */5 * * * *");
+                   "Upstash-Cron: required for a schedule, for example */5 * * * *");
   }
   if (!command) {
     refuse(command.error());

@@ -53,12 +53,13 @@ Result<void> read_times(const Options& options, Moment now, const Given& given, 
       continue;
     }
     if (!message.queue.empty() && !scheduled) {
-      return refused(option,
-                     "a message in a queue cannot be delayed: its order is that of acceptance");
+      return refused(
+          option,
+          "a message in a queue cannot be delayed: queues deliver in the order of publishing");
     }
     if (options.delay_max &&
         std::max(command.delay, message.not_before - now) > *options.delay_max) {
-      return refused(option, "further away than this server allows (" +
+      return refused(option, "longer than this server allows (" +
                                  std::to_string(options.delay_max->count() / 1000) + " s)");
     }
   }
@@ -71,16 +72,16 @@ Result<void> read_flow(const Given& given, core::Message& message,
   std::string* const value = given[Option::flow_value];
   if (key == nullptr) {
     if (value != nullptr) {
-      return refused(Option::flow_value, "it needs Upstash-Flow-Control-Key beside it");
+      return refused(Option::flow_value, "needs Upstash-Flow-Control-Key, too");
     }
     return {};
   }
   if (key->empty() || key->size() > flow_key_bytes_max) {
-    return refused(Option::flow_key, "it must have 1 to 256 bytes");
+    return refused(Option::flow_key, "must have 1 to 256 bytes");
   }
   if (value == nullptr) {
     return refused(Option::flow_key,
-                   "it needs Upstash-Flow-Control-Value beside it, like parallelism=3");
+                   "needs Upstash-Flow-Control-Value, too, for example parallelism=3");
   }
   Result<core::FlowKey> parsed = parse_flow_value(message.tenant, *key, *value);
   if (!parsed) {
@@ -97,13 +98,13 @@ Result<void> read_dedup(const Given& given, core::Message& message) {
   if (std::string* const value = given[Option::content_based]) {
     const std::optional<bool> flag = parse_bool(*value);
     if (!flag) {
-      return refused(Option::content_based, "\"" + *value + "\" is neither true nor false");
+      return refused(Option::content_based, "\"" + *value + "\" must be true or false");
     }
     by_content = *flag;
   }
   if (std::string* const id = given[Option::deduplication_id]) {
     if (id->empty()) {
-      return refused(Option::deduplication_id, "it must not be empty");
+      return refused(Option::deduplication_id, "must not be empty");
     }
     message.dedup_id = dedup_by_id(*id);
   } else if (by_content) {
@@ -119,7 +120,7 @@ Result<void> read_schedule(const Given& given, CronOptions* schedule) {
   }
   if (schedule == nullptr) {
     return refused(Option::cron,
-                   "not here: make a schedule with POST /v2/schedules/{destination} (and "
+                   "not allowed here: create a schedule with POST /v2/schedules/{destination} (and "
                    "Upstash-Queue-Name to enqueue); nothing was accepted");
   }
   if (std::string* const id = given[Option::schedule_id]) {
@@ -144,8 +145,9 @@ Result<void> read_rest(const Given& given, core::Message& message) {
     message.queue = std::move(*value);
   }
   if (given[Option::message_group_id] != nullptr) {
-    return refused(Option::message_group_id,
-                   "only a message without a destination has one: it is pulled from its queue");
+    return refused(
+        Option::message_group_id,
+        "only allowed for a message without a destination, in a queue that workers pull from");
   }
   return read_labels_and_redaction(given, message);
 }
@@ -167,7 +169,7 @@ Result<bool> wants_all_headers(const Given& given) {
   }
   const std::optional<bool> flag = parse_bool(*value);
   if (!flag) {
-    return refused(Option::header_forward, "\"" + *value + "\" is neither true nor false");
+    return refused(Option::header_forward, "\"" + *value + "\" must be true or false");
   }
   return *flag;
 }

@@ -25,7 +25,7 @@ constexpr std::array of_deliveries = {
 
 Result<void> check_options(const Given& given) {
   constexpr std::string_view why =
-      "it means nothing to a message without a destination, which is pulled from its queue";
+      "not allowed for a message without a destination, which workers pull from its queue";
   for (const Option option : of_deliveries) {
     if (given[option] != nullptr) {
       return refused(option, why);
@@ -52,7 +52,7 @@ Result<aws::MessageAttributes> read_attributes(Given& given) {
     aws::MessageAttribute attribute{.data_type = "String", .string_value = std::move(one.value)};
     if (!attributes.emplace(one.name, std::move(attribute)).second) {
       return fail(ErrorKind::invalid_argument,
-                  "Upstash-Forward-" + one.name + ": the header is there twice; send it once");
+                  "Upstash-Forward-" + one.name + ": the header is given twice; send it once");
     }
   }
   return attributes;
@@ -79,8 +79,8 @@ Result<std::optional<Millis>> read_delay(const Options& options, Moment now,
   }
   const Millis allowed = std::min(sqs::delay_max(queue), options.delay_max.value_or(duration_max));
   if (delay && *delay > allowed) {
-    return refused(option, "further away than this queue allows (" +
-                               std::to_string(allowed.count() / 1000) + " s)");
+    return refused(
+        option, "longer than this queue allows (" + std::to_string(allowed.count() / 1000) + " s)");
   }
   return delay;
 }
@@ -97,7 +97,7 @@ Result<sqs::NewMessage> read_options(const Services& services, const core::Queue
   if (std::string* const value = given[Option::content_based]) {
     const std::optional<bool> flag = parse_bool(*value);
     if (!flag) {
-      return refused(Option::content_based, "\"" + *value + "\" is neither true nor false");
+      return refused(Option::content_based, "\"" + *value + "\" must be true or false");
     }
     message.dedup_by_content = *flag;
   }
@@ -116,9 +116,9 @@ Result<core::Publish> read_pulled(const Services& services, Call& call, PulledPa
       services.submitter.durable_view()->get<core::Queue>({call.tenant->id, parts.queue});
   if (!queue || queue->deleted || !queue->pull) {
     return fail(ErrorKind::invalid_argument,
-                "a non-empty destination must be provided: only a queue that is pulled from takes "
-                "messages without one, and " +
-                    parts.queue + " is none");
+                "a non-empty destination must be provided: only a queue that workers pull from "
+                "accepts messages without one, and " +
+                    parts.queue + " is not such a queue");
   }
   Given given;
   if (auto ok = collect_fields(parts.fields, given); !ok) {
@@ -137,7 +137,8 @@ Result<core::Publish> read_pulled(const Services& services, Call& call, PulledPa
     return std::unexpected(std::move(message.error()));
   }
   if (parts.body.empty()) {
-    return fail(ErrorKind::invalid_argument, "the body is empty: a message that is pulled has one");
+    return fail(ErrorKind::invalid_argument,
+                "the body must not be empty for a message that workers pull");
   }
   message->body = std::move(parts.body);
   message->sender = sqs::account_of(call.tenant->id);

@@ -50,14 +50,14 @@ Result<core::UpsertQueue> read_upsert(const Call& call) {
     const std::string key(member.key());
     if (std::ranges::find(upsert_members, key) == std::end(upsert_members)) {
       return fail(ErrorKind::invalid_argument,
-                  "unknown member \"" + key + "\"; known are queueName, parallelism and paused");
+                  "unknown member \"" + key + "\"; known: queueName, parallelism and paused");
     }
   }
   core::UpsertQueue command{.tenant = call.tenant->id};
   const boost::json::value* const name = body->if_contains("queueName");
   if (name == nullptr || !name->is_string() || !valid_new_queue_name(name->get_string())) {
     return fail(ErrorKind::invalid_argument,
-                "queueName: a text of letters, digits, '.', '_' and '-' is expected, at most " +
+                "queueName: must be a string of letters, digits, '.', '_' and '-', at most " +
                     std::to_string(queue_name_bytes_max) + " of them");
   }
   command.name = std::string(name->get_string());
@@ -66,14 +66,14 @@ Result<core::UpsertQueue> read_upsert(const Call& call) {
     // Boost reads what fits into 64 bits as an integer; anything else is not a whole number.
     const std::int64_t* const number = parallelism->if_int64();
     if (number == nullptr || *number < 1 || *number > std::numeric_limits<std::uint32_t>::max()) {
-      return fail(ErrorKind::invalid_argument, "parallelism: a whole number from 1 is expected");
+      return fail(ErrorKind::invalid_argument, "parallelism: must be a whole number of at least 1");
     }
     command.parallelism = static_cast<std::uint32_t>(*number);
   }
   const boost::json::value* const paused = body->if_contains("paused");
   if (paused != nullptr && !paused->is_null()) {
     if (!paused->is_bool()) {
-      return fail(ErrorKind::invalid_argument, "paused: true or false is expected");
+      return fail(ErrorKind::invalid_argument, "paused: must be true or false");
     }
     command.paused = paused->get_bool();
   }
@@ -103,7 +103,7 @@ void upsert_queue(const Services& services, Call& call) {
     if (queue && !queue->deleted && queue->pull) {
       command = fail(ErrorKind::invalid_argument,
                      "parallelism: queue " + queue->name +
-                         " is pulled from, and has as much under way as its receivers ask for");
+                         " is one that workers pull from: it has no parallelism");
     }
   }
   if (!command) {

@@ -88,7 +88,7 @@ void submit_schedule(const Services& services, Call& call, core::Publish command
   upsert.schedule.prototype = std::move(*command.message);
   upsert.schedule.delay = command.delay;
   upsert.schedule.flow = std::move(command.flow);
-  submit_then(call, std::move(upsert), error_response, [](const core::Reply& reply) {
+  submit_then(call, std::move(upsert), [](const core::Reply& reply) {
     http::Response response;
     JsonWriter json(response.body);
     json.begin_object();
@@ -121,9 +121,10 @@ void list_schedules(const Services& services, Call& call) {
       write_schedule(json, *view, one, state.value_or(core::ScheduleState{}),
                      services.options.timeout_default);
       if (response.body.size() > services.options.listing_bytes_max) {
-        call.answer(error_response(413,
-                                   "the schedules do not fit into one answer; ask for pages with "
-                                   "?count=100&after=<the last scheduleId>"));
+        call.answer(
+            error_response(413,
+                           "the schedules do not fit into one answer; list them in pages with "
+                           "?count=100&after=<the last scheduleId>"));
         return;
       }
     }

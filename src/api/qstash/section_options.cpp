@@ -46,7 +46,7 @@ Result<void> read_method(const Section& given, std::string& method) {
     }
   }
   return given.refused(Option::method,
-                       "\"" + *value + "\" is none of GET, POST, PUT, PATCH, DELETE");
+                       "\"" + *value + "\" must be GET, POST, PUT, PATCH or DELETE");
 }
 
 Result<void> read_retry(const Options& options, const Section& given, std::uint32_t retries_default,
@@ -55,7 +55,7 @@ Result<void> read_retry(const Options& options, const Section& given, std::uint3
   if (std::string* const value = given[Option::retries]) {
     const std::optional<std::uint64_t> retries = parse_unsigned(*value);
     if (!retries || *retries > options.retries_max) {
-      return given.refused(Option::retries, "\"" + *value + "\" is not a number from 0 to " +
+      return given.refused(Option::retries, "\"" + *value + "\" must be a number from 0 to " +
                                                 std::to_string(options.retries_max));
     }
     retry.retries_max = static_cast<std::uint32_t>(*retries);
@@ -81,7 +81,7 @@ Result<void> read_timeout(const Options& options, const Section& given, Millis& 
     return given.refused(Option::timeout, parsed.error().message);
   }
   if (*parsed <= Millis{0} || *parsed > options.timeout_max) {
-    return given.refused(Option::timeout, "it must be more than 0 and at most " +
+    return given.refused(Option::timeout, "must be more than 0 and at most " +
                                               std::to_string(options.timeout_max.count() / 1000) +
                                               "s");
   }
@@ -106,7 +106,7 @@ Result<void> read_delay(const Options& options, const Section& given, bool queue
                          "waits for it");
   }
   if (options.delay_max && *parsed > *options.delay_max) {
-    return given.refused(Option::delay, "further away than this server allows (" +
+    return given.refused(Option::delay, "longer than this server allows (" +
                                             std::to_string(options.delay_max->count() / 1000) +
                                             " s)");
   }
@@ -119,7 +119,7 @@ Result<void> read_url(const Options& options, const Given& given, Option which,
                       core::Callback& callback) {
   std::string& url = *given[which];
   if (!starts_with_ignoring_case(url, "http://") && !starts_with_ignoring_case(url, "https://")) {
-    return given.refused(which, "\"" + url + "\" is not a URL with http:// or https://");
+    return given.refused(which, "\"" + url + "\" must be a URL with http:// or https://");
   }
   Result<std::string> host = options.check_destination(url);
   if (!host) {

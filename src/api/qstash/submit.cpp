@@ -2,13 +2,12 @@
 
 #include <utility>
 
-#include "api/qstash/errors.h"
 #include "api/submit.h"
 
 namespace hk::api::qstash {
 
 void submit_for_done(Call& call, core::Command command) {
-  submit_then(call, std::move(command), error_response, [](const core::Reply& /*reply*/) {
+  submit_then(call, std::move(command), [](const core::Reply& /*reply*/) {
     http::Response response;
     response.body = "{}";
     return response;

@@ -36,7 +36,7 @@ bool has_valid_name(Call& call) {
 /// Name and url as they are given.
 Result<core::Endpoint> read_endpoint(const boost::json::value& given) {
   if (!given.is_object()) {
-    return refused("endpoints: each must be an object with a url, and a name if you like");
+    return refused("endpoints: each must be an object with a url and an optional name");
   }
   Result<std::string> name = text_member(given.get_object(), "name", "endpoints: ");
   if (!name) {
@@ -59,7 +59,7 @@ Result<std::vector<core::Endpoint>> read_endpoints(std::string_view body) {
   }
   const boost::json::value* const list = member(*object, "endpoints");
   if (list == nullptr || !list->is_array() || list->get_array().empty()) {
-    return refused("endpoints must be a list with at least one entry");
+    return refused("endpoints must be an array with at least one entry");
   }
   std::vector<core::Endpoint> endpoints;
   endpoints.reserve(list->get_array().size());
@@ -139,7 +139,7 @@ Result<std::vector<core::Header>> read_options(const Services& services, core::T
     if (!starts_with_ignoring_case(field.name, "upstash-") &&
         !equals_ignoring_case(field.name, "content-type")) {
       return refused("headers: \"" + field.name +
-                     "\" is no option; to send it along write Upstash-Forward-" + field.name);
+                     "\" is not an option; to forward it, write Upstash-Forward-" + field.name);
     }
     options.push_back({field.name, field.value});
   }

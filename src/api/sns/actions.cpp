@@ -1,8 +1,5 @@
 #include "api/sns/actions.h"
 
-#include <algorithm>
-#include <array>
-
 #include "api/aws/names.h"
 #include "api/text.h"
 #include "base/encoding.h"
@@ -13,36 +10,7 @@ namespace {
 
 const std::string token_version(1, '\x01');
 
-struct Row {
-  std::string_view name;
-  sqs::Action action;
-};
-constexpr std::array actions = {
-    Row{"Publish", publish},
-    Row{"PublishBatch", publish_batch},
-    Row{"CreateTopic", create_topic},
-    Row{"DeleteTopic", delete_topic},
-    Row{"ListTopics", list_topics},
-    Row{"GetTopicAttributes", get_topic_attributes},
-    Row{"SetTopicAttributes", set_topic_attributes},
-    Row{"Subscribe", subscribe},
-    Row{"ConfirmSubscription", confirm_subscription},
-    Row{"Unsubscribe", unsubscribe},
-    Row{"ListSubscriptions", list_subscriptions},
-    Row{"ListSubscriptionsByTopic", list_subscriptions_by_topic},
-    Row{"GetSubscriptionAttributes", get_subscription_attributes},
-    Row{"SetSubscriptionAttributes", set_subscription_attributes},
-    Row{"TagResource", tag_resource},
-    Row{"UntagResource", untag_resource},
-    Row{"ListTagsForResource", list_tags_for_resource},
-};
-
 }  // namespace
-
-sqs::Action find_action(std::string_view name) {
-  const auto* const row = std::ranges::find(actions, name, &Row::name);
-  return row == actions.end() ? nullptr : row->action;
-}
 
 bool enter_by_link(Exchange& exchange, std::string_view arn) {
   const auto parsed = aws::parse_arn(arn);

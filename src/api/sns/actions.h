@@ -8,9 +8,6 @@
 
 namespace hk::api::sns {
 
-/// null: there is no such action.
-sqs::Action find_action(std::string_view name);
-
 /// For a link in a message that was delivered: whose it is stands in it. False: in none, or in that
 /// of nobody.
 bool enter_by_link(Exchange& exchange, std::string_view arn);

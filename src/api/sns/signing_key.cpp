@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "api/sns/actions.h"
-#include "api/surface.h"
 #include "base/assert.h"
 #include "base/encoding.h"
 #include "security/credentials.h"
@@ -182,7 +181,7 @@ Result<core::Document> resealed(core::Document document, const Secret& from, con
 void get_certificate(const Services& services, Call& call) {
   const auto document = stored(services);
   if (!document) {
-    call.answer(error_for(Surface::own, 404, "nothing has been signed by this server yet"));
+    call.answer.refuse(404, "this server has not signed anything yet");
     return;
   }
   http::Response response;

@@ -107,8 +107,6 @@ bool refused_for_now(Exchange& exchange);
 /// A failed command, told in SQS's words.
 aws::Refusal told(const Error& error);
 
-using Action = void (*)(const ExchangePtr& exchange, aws::Input& input);
-
 // queues.cpp
 void create_queue(const ExchangePtr& exchange, aws::Input& input);
 void get_queue_url(const ExchangePtr& exchange, aws::Input& input);

@@ -1,9 +1,7 @@
 #include "api/sqs/gateway.h"
 
-#include <algorithm>
-#include <array>
-
 #include "api/auth_log.h"
+#include "api/aws/action.h"
 #include "api/aws/names.h"
 #include "api/aws/route.h"
 #include "api/aws/sigv4.h"
@@ -15,36 +13,6 @@
 namespace hk::api::sqs {
 
 namespace {
-
-struct Row {
-  std::string_view name;
-  Action action;
-};
-constexpr std::array sqs_actions = {
-    Row{"ReceiveMessage", receive_message},
-    Row{"SendMessage", send_message},
-    Row{"DeleteMessage", delete_message},
-    Row{"SendMessageBatch", send_message_batch},
-    Row{"DeleteMessageBatch", delete_message_batch},
-    Row{"ChangeMessageVisibility", change_message_visibility},
-    Row{"ChangeMessageVisibilityBatch", change_message_visibility_batch},
-    Row{"CreateQueue", create_queue},
-    Row{"GetQueueUrl", get_queue_url},
-    Row{"ListQueues", list_queues},
-    Row{"DeleteQueue", delete_queue},
-    Row{"PurgeQueue", purge_queue},
-    Row{"GetQueueAttributes", get_queue_attributes},
-    Row{"SetQueueAttributes", set_queue_attributes},
-    Row{"ListDeadLetterSourceQueues", list_dead_letter_source_queues},
-    Row{"AddPermission", add_permission},
-    Row{"RemovePermission", remove_permission},
-    Row{"TagQueue", tag_queue},
-    Row{"UntagQueue", untag_queue},
-    Row{"ListQueueTags", list_queue_tags},
-    Row{"StartMessageMoveTask", start_message_move_task},
-    Row{"ListMessageMoveTasks", list_message_move_tasks},
-    Row{"CancelMessageMoveTask", cancel_message_move_task},
-};
 
 /// Keys derived from secrets, of this I/O thread.
 aws::SigningKeys& signing_keys() {
@@ -88,8 +56,7 @@ aws::Checked<void> identify(Exchange& exchange, const aws::Routed& routed,
   if (!aws::is_unsigned_link(routed, request)) {
     return authenticate(exchange, request);
   }
-  const auto arn =
-      routed.form.value(routed.action == "Unsubscribe" ? "SubscriptionArn" : "TopicArn");
+  const auto arn = routed.form.value(routed.row->traits.link);
   if (!sns::enter_by_link(exchange, arn.value_or(""))) {
     return aws::refuse(aws::ErrorCode::sns_invalid_parameter,
                        "The link is not one of this server, or not complete.");
@@ -105,14 +72,6 @@ aws::ErrorCode code_of(int status) {
     case 503: return aws::ErrorCode::service_unavailable;
     default: return aws::ErrorCode::serialization;  // a body that is not what it says
   }
-}
-
-Action find_action(aws::Dialect dialect, std::string_view name) {
-  if (aws::is_sns(dialect)) {
-    return sns::find_action(name);
-  }
-  const auto* const row = std::ranges::find(sqs_actions, name, &Row::name);
-  return row == sqs_actions.end() ? nullptr : row->action;
 }
 
 }  // namespace
@@ -156,8 +115,7 @@ void handle(const Services& services, Call& call) {
     exchange->refuse(known.error());
     return;
   }
-  const Action action = find_action(routed->dialect, routed->action);
-  if (action == nullptr) {
+  if (routed->row == nullptr) {
     exchange->refuse({aws::ErrorCode::unknown_operation,
                       "The action " + routed->action + " is not valid for this endpoint."});
     return;
@@ -172,7 +130,7 @@ void handle(const Services& services, Call& call) {
   if (const auto trace = call.request.header("X-Amzn-Trace-Id")) {
     exchange->trace_header = *trace;
   }
-  exchange->guarded([&] { action(exchange, *input); });
+  exchange->guarded([&] { routed->row->handler(exchange, *input); });
 }
 
 }  // namespace hk::api::sqs

@@ -114,7 +114,7 @@ TEST_F(OperatorTest, ARequeueLeavesAloneWhatIsSentOrDoneAndSaysSo) {
   EXPECT_NE(changed.refused[0].why.find("lease"), std::string::npos);
   EXPECT_EQ(changed.refused[1].why, "it is succeeded");
   EXPECT_EQ(changed.refused[2].why, "it is pending");
-  EXPECT_EQ(changed.refused[3].why, "there is no such row");
+  EXPECT_EQ(changed.refused[3].why, "row not found");
   EXPECT_EQ(row("dead"), "pending 0");
   EXPECT_EQ(row("sending"), "sending 0");
 }

@@ -35,7 +35,7 @@ TEST(ParseDestination, ReadsWhatStandsRawInThePath) {
       {"example.com/hook", "", "invalid destination url: endpoint has invalid scheme"},
       {"ftp://example.com", "", "invalid destination url: endpoint has invalid scheme"},
       {"https:/", "", "invalid destination url: endpoint has invalid scheme"},
-      {"https%3A%2", "", "invalid destination url: its percent-encoding"},
+      {"https%3A%2", "", "invalid destination url: invalid percent-encoding"},
   };
   for (const Row& row : rows) {
     SCOPED_TRACE(row.rest);
@@ -77,7 +77,7 @@ TEST(ParseGivenDestination, LeavesTheQueryAsItIs) {
       {"", "", "", "a non-empty destination"},
       {"a b", "", "", "invalid destination url: endpoint has invalid scheme"},
       {"ftp://h", "", "", "invalid destination url: endpoint has invalid scheme"},
-      {"https%3A%2", "", "", "invalid destination url: its percent-encoding"},
+      {"https%3A%2", "", "", "invalid destination url: invalid percent-encoding"},
   };
   for (const Row& row : rows) {
     SCOPED_TRACE(row.text);

@@ -278,10 +278,10 @@ TEST_F(DeadLetters, AParameterHasAtMostAHundredValues) {
                                  "callerIp", "responseStatus"}) {
     const http::Response response = call("GET", "/v2/dlq?" + name + "=" + values("1", 101));
     EXPECT_EQ(response.status, 400) << name;
-    EXPECT_EQ(error_of(response), name + ": at most 100 values in one call; these are 101");
+    EXPECT_EQ(error_of(response), name + ": at most 100 values in one call, got 101");
   }
   const http::Response urls = call("GET", "/v2/dlq?url=" + values("http://h", 101));
-  EXPECT_EQ(error_of(urls), "url: at most 100 values in one call; these are 101");
+  EXPECT_EQ(error_of(urls), "url: at most 100 values in one call, got 101");
   EXPECT_EQ(call("DELETE", "/v2/dlq?label=" + values("x", 101)).status, 400);
   EXPECT_TRUE(submitter.taken.empty());
 }
@@ -493,15 +493,15 @@ TEST_F(DeadLetters, AnEditThatMakesNoSenseRetriesNothing) {
     std::string_view says;
   };
   const Row rows[] = {
-      {"a body alone", one, {}, "new", 400, "Hikyaku-Replace-Body: a body was sent without it"},
-      {"not a flag", one, {{"Hikyaku-Replace-Body", "yes"}}, "new", 400, "neither true nor false"},
-      {"false", one, {{"Hikyaku-Replace-Body", "false"}}, "new", 400, "sent without it"},
+      {"a body alone", one, {}, "new", 400, "Hikyaku-Replace-Body: the request has a body"},
+      {"not a flag", one, {{"Hikyaku-Replace-Body", "yes"}}, "new", 400, "must be true or false"},
+      {"false", one, {{"Hikyaku-Replace-Body", "false"}}, "new", 400, "the request has a body"},
       {"twice",
        one,
        {{"Hikyaku-Replace-Body", "true"}, {"Hikyaku-Replace-Body", "true"}},
        "new",
        400,
-       "there twice"},
+       "given twice"},
       {"no URL", one, {{"Hikyaku-Replace-Url", "example.com"}}, "", 400, "is not a URL"},
       {"empty URL", one, {{"Hikyaku-Replace-Url", ""}}, "", 400, "is not a URL"},
       {"forbidden",

@@ -126,9 +126,12 @@ TEST_F(Jobs, ErrorsAreProblemDetails) {
   const http::Response missing = call("GET", "/api/v1/jobs/nonsense");
   EXPECT_EQ(missing.status, 404);
   EXPECT_EQ(missing.content_type, "application/problem+json");
-  EXPECT_EQ(json(missing),
-            boost::json::parse(R"({"type":"about:blank","title":"Not Found","status":404,
-                                                  "detail":"no job nonsense"})"));
+  boost::json::object told = json(missing).as_object();
+  EXPECT_EQ(std::string(told.at("request_id").as_string()), field(missing, "X-Request-Id"));
+  told.erase("request_id");
+  EXPECT_EQ(told, boost::json::parse(R"({"type":"urn:hikyaku:problem:not_found",
+                                         "title":"Not found","status":404,
+                                         "detail":"no job nonsense","code":"not_found"})"));
 
   const std::string id = store(core::Seq{1});
   submitter.answer = [](core::Command&) -> core::Reply {
@@ -137,6 +140,15 @@ TEST_F(Jobs, ErrorsAreProblemDetails) {
   const http::Response busy = call("GET", "/api/v1/jobs/" + id);
   EXPECT_EQ(busy.status, 503);
   EXPECT_EQ(field(busy, "Retry-After"), "1");
+  EXPECT_EQ(json(busy).at("code"), "unavailable");
+
+  submitter.answer = [](core::Command&) -> core::Reply {
+    return fail(ErrorKind::unknown_outcome, "the store failed");
+  };
+  const http::Response unknown = call("GET", "/api/v1/jobs/" + id);
+  EXPECT_EQ(unknown.status, 503);
+  EXPECT_EQ(field(unknown, "Hikyaku-Outcome"), "unknown");
+  EXPECT_EQ(json(unknown).at("code"), "unknown_outcome");
 }
 
 }  // namespace HK_TEST_FILE

@@ -29,8 +29,10 @@ TEST_F(OpenApi, IsServedToEverybody) {
 
 TEST_F(OpenApi, HasEveryRouteAndNothingElse) {
   std::set<std::string> expected;
-  for (const Route& route : routes()) {
-    expected.insert(lower_case(route.method) + " " + told_as(route.pattern));
+  for (const RouteTable& table : route_tables()) {
+    for (const Route& route : table.routes) {
+      expected.insert(lower_case(route.method) + " " + told_as(route.pattern));
+    }
   }
   std::set<std::string> told;
   const boost::json::object whole = document();
@@ -43,32 +45,38 @@ TEST_F(OpenApi, HasEveryRouteAndNothingElse) {
   EXPECT_EQ(told, expected);
 }
 
-TEST_F(OpenApi, HasNoWordsForARouteThatIsNotThere) {
-  for (const RouteWords& words : route_words()) {
-    const bool there = std::ranges::any_of(routes(), [&](const Route& route) {
-      return route.method == words.method && route.pattern == words.pattern;
-    });
-    EXPECT_TRUE(there) << words.method << ' ' << words.pattern;
-    EXPECT_FALSE(words.summary.empty() || words.tag.empty()) << words.pattern;
+TEST_F(OpenApi, SaysWhatEveryRouteIsFor) {
+  for (const RouteTable& table : route_tables()) {
+    for (const Route& route : table.routes) {
+      EXPECT_FALSE(route.words.summary.empty() || route.words.tag.empty()) << route.pattern;
+    }
   }
 }
 
 TEST_F(OpenApi, SaysWhoMayAndNamesEveryOperationOnce) {
   const boost::json::object whole = document();
   std::set<std::string> ids;
-  for (const Route& route : routes()) {
-    SCOPED_TRACE(route.pattern);
-    const boost::json::value& operation =
-        whole.at("paths").at(told_as(route.pattern)).at(lower_case(route.method));
-    EXPECT_TRUE(ids.insert(std::string(operation.at("operationId").as_string())).second);
-    const boost::json::array& security = operation.at("security").as_array();
-    EXPECT_EQ(security.empty(), route.access == Access::open);
-    if (route.access == Access::admin) {
-      EXPECT_TRUE(security.at(0).as_object().contains("adminToken"));
-    }
-    if (route.access == Access::metrics) {
-      EXPECT_TRUE(security.at(0).as_object().empty());
-      EXPECT_TRUE(security.at(1).as_object().contains("metricsToken"));
+  for (const RouteTable& table : route_tables()) {
+    for (const Route& route : table.routes) {
+      SCOPED_TRACE(route.pattern);
+      const boost::json::value& operation =
+          whole.at("paths").at(told_as(route.pattern)).at(lower_case(route.method));
+      EXPECT_TRUE(ids.insert(std::string(operation.at("operationId").as_string())).second);
+      const boost::json::array& security = operation.at("security").as_array();
+      EXPECT_EQ(security.empty(), route.access == Access::open);
+      if (route.access == Access::admin) {
+        EXPECT_TRUE(security.at(0).as_object().contains("adminToken"));
+      }
+      if (route.access == Access::metrics) {
+        EXPECT_TRUE(security.at(0).as_object().empty());
+        EXPECT_TRUE(security.at(1).as_object().contains("metricsToken"));
+      }
+      const bool own = table.surface == Surface::own;
+      EXPECT_TRUE(operation.at("responses")
+                      .at("default")
+                      .at("content")
+                      .as_object()
+                      .contains(own ? "application/problem+json" : "application/json"));
     }
   }
 }

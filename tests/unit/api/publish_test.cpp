@@ -69,7 +69,7 @@ TEST_F(Publishing, WhatIsWrongIsToldAndNothingIsSubmitted) {
        400,
        "header X-Bad"},
       {"bad queue", "/v2/enqueue/a%20b/https://h", {}, 400, "invalid queue name"},
-      {"broken queue", "/v2/enqueue/a%2/https://h", {}, 400, "the path's percent-encoding"},
+      {"broken queue", "/v2/enqueue/a%2/https://h", {}, 400, "the percent-encoding of the path"},
       {"delayed in queue",
        "/v2/enqueue/q/https://h",
        {{"Upstash-Delay", "1s"}},

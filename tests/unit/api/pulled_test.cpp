@@ -120,8 +120,8 @@ TEST_F(Pulled, WhatIsWrongIsToldAndNothingIsSubmitted) {
   };
   std::vector<Row> rows = {
       {"nobody", {}, "x", "a non-empty destination must be provided"},
-      {"pushed", {}, "x", "pushed is none"},
-      {"gone", {}, "x", "gone is none"},
+      {"pushed", {}, "x", "pushed is not such a queue"},
+      {"gone", {}, "x", "gone is not such a queue"},
       {"plain", {}, "", "empty"},
       {"plain", {}, "a\x01", "characters"},
       {"small", {}, std::string(1025, 'x'), "1024 bytes"},
@@ -130,10 +130,10 @@ TEST_F(Pulled, WhatIsWrongIsToldAndNothingIsSubmitted) {
       {"plain", {{"Upstash-Forward-A", "1"}, {"Upstash-Forward-A", "2"}}, "x", "Upstash-Forward-A"},
       {"plain", {{"Upstash-Delay", "901s"}}, "x", "Upstash-Delay"},
       {"plain", {{"Upstash-Not-Before", "1700001000"}}, "x", "Upstash-Not-Before"},
-      {"plain", {{"Upstash-Delay", "1s"}, {"Upstash-Delay", "1s"}}, "x", "there twice"},
+      {"plain", {{"Upstash-Delay", "1s"}, {"Upstash-Delay", "1s"}}, "x", "given twice"},
       {"plain", {{"Upstash-Deduplication-Id", "d"}}, "x", "Upstash-Deduplication-Id"},
       {"plain", {{"Upstash-Content-Based-Deduplication", "true"}}, "x", "Upstash-Deduplication-Id"},
-      {"plain", {{"Upstash-Content-Based-Deduplication", "x"}}, "x", "neither true nor false"},
+      {"plain", {{"Upstash-Content-Based-Deduplication", "x"}}, "x", "must be true or false"},
       {"plain", {{"Upstash-Message-Group-Id", ""}}, "x", "Upstash-Message-Group-Id"},
       {"plain", {{"Upstash-Redact-Fields", "all"}}, "x", "Upstash-Redact-Fields"},
       {"orders.fifo", {}, "x", "Upstash-Message-Group-Id"},
@@ -145,7 +145,8 @@ TEST_F(Pulled, WhatIsWrongIsToldAndNothingIsSubmitted) {
         "Flow-Control-Key", "Flow-Control-Value", "Cron", "Schedule-Id", "Header-Forward",
         "Callback-Method", "Failure-Callback-Retries", "Callback-Forward-X"}) {
     const std::string name = "Upstash-" + std::string(option);
-    rows.push_back({"plain", {{name, "1"}}, "x", "it means nothing"});
+    rows.push_back(
+        {"plain", {{name, "1"}}, "x", "not allowed for a message without a destination"});
   }
   for (const Row& row : rows) {
     SCOPED_TRACE(row.target + (row.fields.empty() ? "" : " " + row.fields.back().name));

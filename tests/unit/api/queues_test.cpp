@@ -56,7 +56,7 @@ TEST_F(Queues, AMemberThatNobodyKnowsIsRefused) {
 
   EXPECT_EQ(response.status, 400);
   EXPECT_EQ(error_of(response),
-            "unknown member \"parallelims\"; known are queueName, parallelism and paused");
+            "unknown member \"parallelims\"; known: queueName, parallelism and paused");
   EXPECT_TRUE(submitter.taken.empty());
 }
 

@@ -79,8 +79,8 @@ TEST_F(Schedules, AreRefusedWithTheReasonAndNothingIsSubmitted) {
     std::string_view error;
   };
   const Row rows[] = {
-      {"/v2/schedules/https://h", {}, 400, "Upstash-Cron: a schedule needs it"},
-      {"/v2/schedules/crew", {}, 400, "Upstash-Cron: a schedule needs it"},
+      {"/v2/schedules/https://h", {}, 400, "Upstash-Cron: required for a schedule"},
+      {"/v2/schedules/crew", {}, 400, "Upstash-Cron: required for a schedule"},
       {"/v2/schedules/https://h", {{"Upstash-Cron", ""}}, 400, "Upstash-Cron: "},
       {"/v2/schedules/https://h", {{"Upstash-Cron", "* * *"}}, 400, "Upstash-Cron: "},
       {"/v2/schedules/https://h",
@@ -94,7 +94,7 @@ TEST_F(Schedules, AreRefusedWithTheReasonAndNothingIsSubmitted) {
       {"/v2/schedules/", {hourly}, 400, "a non-empty destination"},
       {"/v2/schedules/example.com/x", {hourly}, 400, "invalid destination url"},
       {"/v2/schedules/https://forbidden", {hourly}, 400, "invalid destination url"},
-      {"/v2/enqueue/q/https://h", {hourly}, 400, "Upstash-Cron: not here"},
+      {"/v2/enqueue/q/https://h", {hourly}, 400, "Upstash-Cron: not allowed here"},
   };
   for (const Row& row : rows) {
     SCOPED_TRACE(row.target + (row.fields.empty() ? "" : " " + row.fields.back().value));

@@ -1,6 +1,7 @@
 #include "fixture.h"
 
-#include "api/route.h"
+#include "api/route_index.h"
+#include "api/service.h"
 
 namespace hk::api::testing {
 namespace HK_TEST_FILE {
@@ -36,23 +37,25 @@ TEST_F(TheService, EveryRouteButTheOpenOnesNeedsAToken) {
   // Without it there is no certificate to be shown.
   submitter.reader->put<core::Document>(
       {.tenant = core::TenantId{1}, .kind = "sns_signing_key", .name = "1"});
-  for (const Route& route : routes()) {
-    SCOPED_TRACE(route.pattern);
-    const std::string method(route.method);
-    const std::string target = example_of(route.pattern);
+  for (const RouteTable& table : route_tables()) {
+    for (const Route& route : table.routes) {
+      SCOPED_TRACE(route.pattern);
+      const std::string method(route.method);
+      const std::string target = example_of(route.pattern);
 
-    const http::Response without = call_as("", method, target);
-    const http::Response with_wrong = call_as("wrong", method, target);
+      const http::Response without = call_as("", method, target);
+      const http::Response with_wrong = call_as("wrong", method, target);
 
-    if (route.access == Access::open || route.access == Access::metrics) {
-      EXPECT_EQ(without.status, 200);
-      continue;
+      if (route.access == Access::open || route.access == Access::metrics) {
+        EXPECT_EQ(without.status, 200);
+        continue;
+      }
+      EXPECT_EQ(without.status, 401);
+      EXPECT_EQ(with_wrong.status, 401);
+      EXPECT_EQ(field(without, "WWW-Authenticate"), "Bearer");
+      EXPECT_EQ(without.content_type,
+                table.surface == Surface::own ? "application/problem+json" : "application/json");
     }
-    EXPECT_EQ(without.status, 401);
-    EXPECT_EQ(with_wrong.status, 401);
-    EXPECT_EQ(field(without, "WWW-Authenticate"), "Bearer");
-    EXPECT_EQ(without.content_type,
-              route.surface == Surface::own ? "application/problem+json" : "application/json");
   }
   EXPECT_TRUE(submitter.taken.empty());
 }
@@ -185,11 +188,11 @@ TEST_F(TheService, PartsOfTheHostedServiceThatAreNotHereSaySo) {
         "/llm/v1/chat/completions", "/v1/publish/https://h"}) {
     const http::Response response = call("POST", target);
     EXPECT_EQ(response.status, 404) << target;
-    EXPECT_NE(error_of(response).find("out of scope"), std::string::npos) << response.body;
+    EXPECT_NE(error_of(response).find("not supported"), std::string::npos) << response.body;
   }
   const http::Response llm = call("POST", "/v2/publish/api/llm");
   EXPECT_EQ(llm.status, 400);
-  EXPECT_NE(error_of(llm).find("out of scope"), std::string::npos) << llm.body;
+  EXPECT_NE(error_of(llm).find("not supported"), std::string::npos) << llm.body;
 }
 
 TEST_F(TheService, ATrailingSlashAndTheCaseOfTheResourceChangeNothing) {
@@ -309,17 +312,145 @@ TEST_F(TheService, WithoutAnAdminTokenTheAdminApiIsClosed) {
   EXPECT_EQ(call_as("admin-token", "POST", "/api/v1/admin/backup").status, 403);
 }
 
-TEST(RouteMatch, KeepsTheRestRaw) {
-  const auto found =
-      match("/v2/enqueue/{queue}/{destination...}", "/v2/enqueue/q%20/https://h/a//b?x=/y");
+std::string member(const http::Response& response, std::string_view name) {
+  return std::string(json(response).at(name).as_string());
+}
 
-  ASSERT_TRUE(found);
-  EXPECT_EQ(found->param, "q%20");
-  EXPECT_EQ(found->rest, "https://h/a//b?x=/y");
-  EXPECT_FALSE(match("/v2/enqueue/{queue}/{destination...}", "/v2/enqueue//https://h"));
-  EXPECT_FALSE(match("/v2/dlq", "/v2/dlqs"));
-  EXPECT_TRUE(match("/v2/dlq", "/v2/dlq?x=/v2/other"));
-  EXPECT_FALSE(match("/v2/dlq", ""));
+TEST_F(TheService, TellsErrorsOfItsOwnApiAsProblems) {
+  struct Row {
+    const char* name;
+    std::string token;
+    std::string method;
+    std::string target;
+    int status;
+    std::string code;
+  };
+  options.admin_token = Secret("admin-token");
+  const Row rows[] = {
+      {"no such path", "token-1", "GET", "/api/v1/nothing", 404, "not_found"},
+      {"another method", "token-1", "PUT", "/api/v1/jobs/msg_x", 405, "method_not_allowed"},
+      {"no token", "", "GET", "/api/v1/jobs/msg_x", 401, "unauthenticated"},
+      {"a broken path", "token-1", "GET", "/api/v1/jobs/%zz", 400, "invalid"},
+      {"no such job", "token-1", "GET", "/api/v1/jobs/msg_x", 404, "not_found"},
+      {"no such tenant", "admin-token", "GET", "/api/v1/tenants/9/access-keys", 404, "not_found"},
+      {"a wrong body", "admin-token", "POST", "/api/v1/tenants", 400, "invalid"},
+  };
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.name);
+    const http::Response response = call_as(row.token, row.method, row.target);
+
+    EXPECT_EQ(response.status, row.status);
+    EXPECT_EQ(response.content_type, "application/problem+json");
+    EXPECT_EQ(member(response, "type"), "urn:hikyaku:problem:" + row.code);
+    EXPECT_EQ(member(response, "code"), row.code);
+    EXPECT_EQ(json(response).at("status"), row.status);
+    EXPECT_NE(member(response, "title"), "");
+    EXPECT_NE(member(response, "detail"), "");
+    EXPECT_EQ(member(response, "request_id").size(), 32U);
+    EXPECT_EQ(field(response, "X-Request-Id"), member(response, "request_id"));
+  }
+  http::Request request;
+  request.method = "POST";
+  request.target = "/api/v1/tenants";
+  const http::Response refused = Service::refusal(request, 413, "too much");
+  EXPECT_EQ(member(refused, "code"), "too_large");
+  EXPECT_EQ(field(refused, "X-Request-Id"), member(refused, "request_id"));
+}
+
+TEST_F(TheService, CallsARequestWhatItsClientCallsIt) {
+  struct Row {
+    std::string given;
+    bool taken;
+  };
+  for (const Row& row :
+       {Row{"order-17/3", true}, Row{std::string(128, 'a'), true},
+        Row{std::string(129, 'a'), false}, Row{"two words", false}, Row{"", false}}) {
+    SCOPED_TRACE(row.given);
+    const http::Response response =
+        call("GET", "/api/v1/jobs/msg_x", {{"X-Request-Id", row.given}});
+
+    EXPECT_EQ(member(response, "request_id") == row.given, row.taken);
+    EXPECT_EQ(field(response, "X-Request-Id") == row.given, row.taken);
+  }
+  EXPECT_FALSE(field(call("GET", "/v2/queues", {{"X-Request-Id", "x"}}), "X-Request-Id"));
+}
+
+void nobody(const Services& /*services*/, Call& /*call*/) {}
+
+constexpr Route example_routes[] = {
+    {"POST", "/v2/enqueue/{queue}/{destination...}", Access::open, nobody},
+    {"GET", "/v2/dlq", Access::open, nobody},
+    {"POST", "/v2/dlq/retry", Access::open, nobody},
+    {"GET", "/v2/dlq/{id}", Access::open, nobody},
+    {"DELETE", "/v2/dlq/{id}", Access::open, nobody},
+    {"GET", "/app/{app}/endpoint/{endpoint}/msg/{message}", Access::open, nobody},
+    {"POST", "/v2/schedules/{id}/pause", Access::open, nobody},
+    {"POST", "/v2/schedules/{destination...}", Access::open, nobody},
+};
+
+Found find_example(std::string_view method, std::string_view target) {
+  const RouteTable table{Surface::own, example_routes};
+  static const RouteIndex index({&table, 1});
+  return index.find(method, target);
+}
+
+TEST(FindRoute, KeepsTheRestRaw) {
+  const Found found = find_example("POST", "/v2/enqueue/q%20/https://h/a//b?x=/y");
+
+  ASSERT_EQ(found.route, &example_routes[0]);
+  EXPECT_EQ(found.params_count, 1U);
+  EXPECT_EQ(found.params[0], "q%20");
+  EXPECT_EQ(found.rest, "https://h/a//b?x=/y");
+  EXPECT_EQ(find_example("POST", "/v2/enqueue/q?x=1").rest, "?x=1");
+  EXPECT_EQ(find_example("POST", "/v2/enqueue/q/").rest, "");
+}
+
+TEST(FindRoute, TakesTheRowThatFitsBest) {
+  struct Row {
+    const char* method;
+    std::string target;
+    const char* pattern;  ///< "": none
+    std::string allowed{};
+  };
+  const Row rows[] = {
+      {"GET", "/v2/dlq", "/v2/dlq"},
+      {"HEAD", "/v2/dlq", "/v2/dlq"},
+      {"GET", "/V2/DLQ/", "/v2/dlq"},
+      {"GET", "/v2/dlq?x=/v2/other", "/v2/dlq"},
+      {"GET", "/v2/dlqs", ""},
+      {"GET", "", ""},
+      {"GET", "*", ""},
+      {"GET", "/", ""},
+      {"GET", "/v2", ""},
+      {"POST", "/v2/dlq/retry", "/v2/dlq/retry"},
+      {"GET", "/v2/dlq/retry", "/v2/dlq/{id}"},
+      {"PUT", "/v2/dlq/retry", "", "POST, GET, HEAD, DELETE"},
+      {"POST", "/v2/dlq", "", "GET, HEAD"},
+      {"POST", "/v2/enqueue//https://h", ""},
+      {"POST", "/v2/schedules/s/pause", "/v2/schedules/{id}/pause"},
+      {"POST", "/v2/schedules/https://h/pause", "/v2/schedules/{destination...}"},
+      {"POST", "/v2/schedules", "/v2/schedules/{destination...}"},
+      {"GET", "/v2/schedules/s/pause", "", "POST"},
+  };
+  for (const Row& row : rows) {
+    SCOPED_TRACE(std::string(row.method) + " " + row.target);
+    const Found found = find_example(row.method, row.target);
+
+    EXPECT_EQ(found.route == nullptr ? "" : found.route->pattern, row.pattern);
+    if (found.route == nullptr) {
+      EXPECT_EQ(found.allowed, row.allowed);
+    }
+  }
+}
+
+TEST(FindRoute, TakesAnyNumberOfParameters) {
+  const Found found = find_example("GET", "/app/a/endpoint/b%2Fc/msg/d?x");
+
+  ASSERT_NE(found.route, nullptr);
+  ASSERT_EQ(found.params_count, 3U);
+  EXPECT_EQ(found.params[0], "a");
+  EXPECT_EQ(found.params[1], "b%2Fc");
+  EXPECT_EQ(found.params[2], "d");
 }
 
 }  // namespace HK_TEST_FILE

@@ -96,14 +96,14 @@ TEST_F(UrlGroups, RefuseWhatMakesNoSense) {
       {"PATCH", "/v2/topics/a%20b", R"({"headers":{}})", "invalid URL group name"},
       {"POST", add, "", "the body is not valid JSON"},
       {"POST", add, "[]", "the body must be a JSON object"},
-      {"POST", add, "{}", "endpoints must be a list"},
-      {"POST", add, R"({"endpoints":"x"})", "endpoints must be a list"},
-      {"POST", add, R"({"endpoints":[]})", "endpoints must be a list"},
+      {"POST", add, "{}", "endpoints must be an array"},
+      {"POST", add, R"({"endpoints":"x"})", "endpoints must be an array"},
+      {"POST", add, R"({"endpoints":[]})", "endpoints must be an array"},
       {"POST", add, R"({"endpoints":["https://h"]})", "endpoints: each must be an object"},
       {"POST", add, R"({"endpoints":[{"name":"n"}]})", "a non-empty destination"},
-      {"POST", add, R"({"endpoints":[{"url":1}]})", "endpoints: url must be a text"},
+      {"POST", add, R"({"endpoints":[{"url":1}]})", "endpoints: url must be a string"},
       {"POST", add, R"({"endpoints":[{"url":"https://h","name":1}]})",
-       "endpoints: name must be a text"},
+       "endpoints: name must be a string"},
       {"POST", add,
        R"({"endpoints":[{"url":"https://h","name":")" + std::string(257, 'n') + "\"}]}",
        "endpoints: a name has at most"},
@@ -119,7 +119,7 @@ TEST_F(UrlGroups, RefuseWhatMakesNoSense) {
       {"PATCH", "/v2/topics/g", R"({"headers":"x"})", "headers must be an object"},
       {"PATCH", "/v2/topics/g", R"({"headers":{"Upstash-Retries":3}})", "headers: "},
       {"PATCH", "/v2/topics/g", R"({"headers":{"Upstash-Retries":"many"}})", "Upstash-Retries"},
-      {"PATCH", "/v2/topics/g", R"({"headers":{"X-A":"1"}})", "headers: \"X-A\" is no option"},
+      {"PATCH", "/v2/topics/g", R"({"headers":{"X-A":"1"}})", "headers: \"X-A\" is not an option"},
   };
   for (const Row& row : rows) {
     SCOPED_TRACE(row.method + " " + row.target + " " + row.body);

@@ -193,26 +193,26 @@ TEST_F(Load, NamesTheOptionTheSourceTheValueAndWhatIsRight) {
   };
   const Row rows[] = {
       {"drain", "20",
-       "drain (from --drain): \"20\" is not a duration: write for example 250ms, 10s or 1d10h30m"},
-      {"drain", "2h", "drain (from --drain): \"2h\" must be from 0 to 1h"},
+       "--drain: \"20\" is not a duration: write for example 250ms, 10s or 1d10h30m"},
+      {"drain", "2h", "--drain: \"2h\" must be from 0 to 1h"},
       {"edge_threads", "two",
-       "edge_threads (from --edge-threads): \"two\" is not a whole number: write it with digits "
+       "--edge-threads: \"two\" is not a whole number: write it with digits "
        "only, for "
        "example 16"},
-      {"edge_threads", "0", "edge_threads (from --edge-threads): \"0\" must be from 1 to 64"},
-      {"edge_threads", "65", "edge_threads (from --edge-threads): \"65\" must be from 1 to 64"},
+      {"edge_threads", "0", "--edge-threads: \"0\" must be from 1 to 64"},
+      {"edge_threads", "65", "--edge-threads: \"65\" must be from 1 to 64"},
       {"cache_bytes", "64 MB",
-       "cache_bytes (from --cache-bytes): \"64 MB\" is not a size: write for example 1000, 512KiB "
+       "--cache-bytes: \"64 MB\" is not a size: write for example 1000, 512KiB "
        "or 64MiB"},
-      {"dev", "perhaps", "dev (from --dev): \"perhaps\" is not a boolean: write true or false"},
+      {"dev", "perhaps", "--dev: \"perhaps\" is not a boolean: write true or false"},
       {"listen", "8080",
-       "listen (from --listen): \"8080\" is not an address: write for example 127.0.0.1:8080, "
+       "--listen: \"8080\" is not an address: write for example 127.0.0.1:8080, "
        "0.0.0.0:8080 or "
        "[::1]:8080"},
       {"log_level", "verbose",
-       "log_level (from --log-level): \"verbose\" is not known: it must be one of debug, info, "
+       "--log-level: \"verbose\" must be one of debug, info, "
        "warn, error, off"},
-      {"data", "", "data (from --data): \"\" must not be empty"},
+      {"data", "", "--data: \"\" must not be empty"},
   };
 
   for (const Row& row : rows) {
@@ -231,7 +231,7 @@ TEST_F(Load, NamesTheFileAndTheLineOfAWrongLine) {
   };
   const Row rows[] = {
       {"dev\n", ", line 1: there is no \"=\"; write name = value"},
-      {"\n\n# x\ndrain = soon", ", line 4): \"soon\" is not a duration"},
+      {"\n\n# x\ndrain = soon", "line 4: drain: \"soon\" is not a duration"},
       {"drain = 1s\ndrain = 2s\n", ", line 2: drain was already given in line 1"},
       {"config = other\n", ", line 1: a config file cannot name another one"},
       {"= 5\n", "there is no option \"\""},
@@ -403,12 +403,14 @@ TEST_F(Load, NeverShowsASecretInAnError) {
 }
 
 TEST(OptionRows, AreConsistentWithThemselves) {
-  std::set<std::string_view> names;
-  for (const OptionRow& row : option_rows()) {
-    SCOPED_TRACE(row.name);
-    EXPECT_TRUE(names.insert(row.name).second);
-    EXPECT_EQ(find_option(row.name), &row);
-    EXPECT_EQ(row.name.find_first_not_of("abcdefghijklmnopqrstuvwxyz_"), std::string_view::npos);
+  const OptionTable& table = server_table();
+  std::set<std::string> names;
+  for (const OptionRow& row : table.rows) {
+    SCOPED_TRACE(row.variable);
+    const std::string name = table.name_of(row);
+    EXPECT_TRUE(names.insert(name).second);
+    EXPECT_EQ(table.find(name), &row);
+    EXPECT_EQ(name.find_first_not_of("abcdefghijklmnopqrstuvwxyz_"), std::string::npos);
     EXPECT_TRUE(row.help.ends_with('.'));
     EXPECT_FALSE(row.since.empty());
     EXPECT_TRUE(row.kind != Kind::secret || row.default_text.empty());
@@ -427,17 +429,27 @@ TEST(OptionRows, AreConsistentWithThemselves) {
       }
     }
   }
-  EXPECT_EQ(find_option("no_such"), nullptr);
-  EXPECT_EQ(flag_of("edge_threads"), "--edge-threads");
-  EXPECT_EQ(environment_of("edge_threads"), "HIKYAKU_EDGE_THREADS");
+  EXPECT_EQ(table.find("no_such"), nullptr);
+  EXPECT_EQ(table.flag_of(*table.find("edge_threads")), "--edge-threads");
+  EXPECT_EQ(table.find("edge_threads")->variable, "HIKYAKU_EDGE_THREADS");
+}
+
+TEST(OptionRows, AreNamedAsTheirFields) {
+  std::size_t row = 0;
+#define HK_OPTION(field, variable, kind, default_text, unit, allowed, since, help) \
+  EXPECT_EQ(server_table().name_of(server_table().rows[row++]), #field);
+#include "config/options.def"
+#undef HK_OPTION
+  EXPECT_EQ(row, server_table().rows.size());
 }
 
 TEST(Reference, HasARowOfEightCellsForEachOption) {
   const std::string text = reference_markdown();
-  for (const OptionRow& row : option_rows()) {
-    SCOPED_TRACE(row.name);
+  const OptionTable& table = server_table();
+  for (const OptionRow& row : table.rows) {
+    SCOPED_TRACE(row.variable);
     const auto start =
-        text.find("\n| `" + std::string(row.name) + "` | `" + flag_of(row.name) + "` |");
+        text.find("\n| `" + table.name_of(row) + "` | `" + table.flag_of(row) + "` |");
     ASSERT_NE(start, std::string::npos);
     std::string line = text.substr(start + 1, text.find('\n', start + 1) - start - 1);
     for (auto escaped = line.find("\\|"); escaped != std::string::npos;

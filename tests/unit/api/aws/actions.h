@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "api/aws/action.h"
 #include "api/sqs/exchange.h"
 #include "observe/metrics.h"
 #include "security/credentials.h"
@@ -26,13 +27,13 @@ class ActionTest : public ::testing::Test {
   }
 
   /// Of SQS, in JSON.
-  http::Response ask(sqs::Action action, std::string_view parameters) {
+  http::Response ask(aws::ActionHandler action, std::string_view parameters) {
     Checked<Input> input = Input::from_json(parameters);
     EXPECT_TRUE(input) << parameters;
     return run(action, *input, Dialect::sqs_json);
   }
   /// In the fields of a form.
-  http::Response ask_by_form(sqs::Action action, std::string_view fields,
+  http::Response ask_by_form(aws::ActionHandler action, std::string_view fields,
                              Dialect dialect = Dialect::sqs_query, std::string_view name = "") {
     auto form = QueryForm::parse(fields);
     EXPECT_TRUE(form) << fields;
@@ -67,7 +68,7 @@ class ActionTest : public ::testing::Test {
   api::testing::FakeIoThread io;
 
  private:
-  http::Response run(sqs::Action action, Input& input, Dialect dialect) {
+  http::Response run(aws::ActionHandler action, Input& input, Dialect dialect) {
     const auto connection = std::make_shared<api::testing::FakeConnection>();
     connection->responses.resize(1);
     const sqs::ExchangePtr exchange = make_exchange(connection, dialect);

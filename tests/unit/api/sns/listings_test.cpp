@@ -32,7 +32,7 @@ struct SnsListings : aws::testing::ActionTest {
     std::vector<std::size_t> sizes{};  ///< of each page, in entries
     std::vector<std::string> all{};    ///< what stands in the members of that name
   };
-  Pages read_all(sqs::Action action, const std::string& member) {
+  Pages read_all(aws::ActionHandler action, const std::string& member) {
     Pages pages;
     std::string token;
     do {

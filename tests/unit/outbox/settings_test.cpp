@@ -1,4 +1,4 @@
-#include "outbox/load_settings.h"
+#include "outbox/settings.h"
 
 #include <gtest/gtest.h>
 
@@ -23,10 +23,9 @@ std::string error_of(const Texts& variables) {
   return settings ? "" : settings.error().message;
 }
 
-TEST(LoadSettings, TheDefaultsAreThoseOfTheProtocol) {
+TEST(Settings, TheDefaultsAreThoseOfTheProtocol) {
   const auto settings = load({});
   ASSERT_TRUE(settings.has_value());
-  EXPECT_FALSE(settings->enabled);
   EXPECT_EQ(settings->concurrency, 4U);
   EXPECT_EQ(settings->batch, 32U);
   EXPECT_EQ(settings->poll_interval, Millis{500});
@@ -39,15 +38,16 @@ TEST(LoadSettings, TheDefaultsAreThoseOfTheProtocol) {
 }
 
 /// What the help says is what is done.
-TEST(LoadSettings, TheDefaultTextsMeanTheDefaults) {
+TEST(Settings, TheDefaultTextsMeanTheDefaults) {
   Texts texts;
-  for (const SettingRow& row : setting_rows()) {
+  for (const config::OptionRow& row : settings_table().rows) {
     if (!row.default_text.empty()) {
-      texts[std::string(row.name)] = row.default_text;
+      texts[std::string(row.variable)] = row.default_text;
     }
   }
   const auto said = load(texts);
-  const auto done = load({});
+  const Settings defaults;
+  const Settings* const done = &defaults;
   ASSERT_TRUE(said.has_value()) << said.error().message;
   EXPECT_EQ(said->concurrency, done->concurrency);
   EXPECT_EQ(said->batch, done->batch);
@@ -67,11 +67,10 @@ TEST(LoadSettings, TheDefaultTextsMeanTheDefaults) {
   EXPECT_EQ(said->aws_region, done->aws_region);
 }
 
-TEST(LoadSettings, EveryVariableReachesItsSetting) {
+TEST(Settings, EveryVariableReachesItsSetting) {
   const auto settings =
       load({{"OUTBOX_DATABASE", "postgres://a@b/c"},
             {"OUTBOX_LISTEN_DATABASE", "postgres://a@direct/c"},
-            {"OUTBOX_ENABLED", "true"},
             {"OUTBOX_TABLE", "outbox_orders"},
             {"OUTBOX_LEDGER_TABLE", "idempo_ledger"},
             {"OUTBOX_SCHEMA", "app"},
@@ -84,7 +83,6 @@ TEST(LoadSettings, EveryVariableReachesItsSetting) {
   ASSERT_TRUE(settings.has_value()) << settings.error().message;
   EXPECT_EQ(settings->database.reveal(), "postgres://a@b/c");
   EXPECT_EQ(settings->direct_database().reveal(), "postgres://a@direct/c");
-  EXPECT_TRUE(settings->enabled);
   EXPECT_EQ(settings->table.outbox, "outbox_orders");
   EXPECT_EQ(settings->table.ledger, "idempo_ledger");
   EXPECT_EQ(settings->table.schema, "app");
@@ -98,13 +96,13 @@ TEST(LoadSettings, EveryVariableReachesItsSetting) {
   EXPECT_EQ(settings->retention_finished, Millis{0});
 }
 
-TEST(LoadSettings, FlagsWinOverTheEnvironment) {
-  const auto settings = load({{"OUTBOX_BATCH", "10"}}, {{"OUTBOX_BATCH", "20"}});
+TEST(Settings, FlagsWinOverTheEnvironment) {
+  const auto settings = load({{"OUTBOX_BATCH", "10"}}, {{"--batch", "20"}});
   ASSERT_TRUE(settings.has_value());
   EXPECT_EQ(settings->batch, 20U);
 }
 
-TEST(LoadSettings, TimesMayHaveUnitsAsEverywhere) {
+TEST(Settings, TimesMayHaveUnitsAsEverywhere) {
   const auto settings = load({{"OUTBOX_POLL_INTERVAL_SEC", "500ms"},
                               {"OUTBOX_LOCK_LEASE_SEC", "2m"},
                               {"OUTBOX_BACKOFF_SEC", "5, 10s,1m30s"},
@@ -119,28 +117,34 @@ TEST(LoadSettings, TimesMayHaveUnitsAsEverywhere) {
   EXPECT_EQ(settings->retention_finished, Millis{604'800'000});
 }
 
-TEST(LoadSettings, AWrongValueIsNamedWithWhatWouldBeRight) {
+TEST(Settings, AWrongValueIsNamedWithWhatWouldBeRight) {
   struct Row {
     const char* name;
     const char* text;
     const char* wanted;
   };
   for (const Row& row :
-       {Row{"OUTBOX_BATCH", "0", "from 1 to 10000"}, Row{"OUTBOX_BATCH", "many", "a whole number"},
-        Row{"OUTBOX_CONCURRENCY", "-1", "from 1 to 10000"},
-        Row{"OUTBOX_POLL_INTERVAL_SEC", "0", "from 0.01 to 3600"},
-        Row{"OUTBOX_LOCK_LEASE_SEC", "2 m", "a number of seconds"},
-        Row{"OUTBOX_LOCK_LEASE_SEC", "2d", "from 1 to 86400, or a duration such as 500ms"},
+       {Row{"OUTBOX_BATCH", "0", "from 1 to 10000"},
+        Row{"OUTBOX_BATCH", "many", "a whole number"},
+        Row{"OUTBOX_CONCURRENCY", "-1", "a whole number"},
+        Row{"OUTBOX_CONCURRENCY", "10001", "from 1 to 10000"},
+        Row{"OUTBOX_POLL_INTERVAL_SEC", "0", "from 10ms to 1h"},
+        Row{"OUTBOX_LOCK_LEASE_SEC", "2 m", "a number of seconds, or for example 250ms"},
+        Row{"OUTBOX_LOCK_LEASE_SEC", "2d", "from 1s to 1d"},
         Row{"OUTBOX_LOCK_LEASE_SEC", "nan", "a number of seconds"},
-        Row{"OUTBOX_BACKOFF_SEC", "5,,10", "such as 5,10,20"},
-        Row{"OUTBOX_BACKOFF_SEC", "[]", "such as 5,10,20"},
+        Row{"OUTBOX_LOCK_LEASE_SEC", "-5", "a number of seconds"},
+        Row{"OUTBOX_BACKOFF_SEC", "5,,10", "for example 5,10,20"},
+        Row{"OUTBOX_BACKOFF_SEC", "[]", "for example 5,10,20"},
+        Row{"OUTBOX_BACKOFF_SEC", "5,8d", "each must be from 0 to 7d"},
         Row{"OUTBOX_SOURCE", "kafka", "notify, poll, replication"},
         Row{"OUTBOX_ADAPTER", "smtp", "http, hikyaku, sqs"},
-        Row{"OUTBOX_ENABLED", "maybe", "true or false"},
+        Row{"OUTBOX_STRICT_ORDER", "maybe", "true or false"},
         Row{"OUTBOX_COLUMNS", "body=x", "OUTBOX_COLUMNS: "},
-        Row{"BROKER_TIMEOUT_MS", "2.5", "a number of milliseconds"},
+        Row{"BROKER_TIMEOUT_MS", "2.5ns", "a number of milliseconds"},
         Row{"BROKER_TIMEOUT_MS", "100000", "OUTBOX_LOCK_LEASE_SEC must be"},
-        Row{"OUTBOX_SLOT_MAX_WAL_BYTES", "4GiB", "a whole number"}}) {
+        Row{"OUTBOX_MAX_ATTEMPTS", "4294967297", "from 1 to 1000000"},
+        Row{"OUTBOX_SLOT_MAX_WAL_BYTES", "4 GiB", "a size"},
+        Row{"OUTBOX_SLOT_MAX_WAL_BYTES", "0", "at least 1"}}) {
     SCOPED_TRACE(std::string(row.name) + "=" + row.text);
     const std::string error = error_of({{row.name, row.text}});
     EXPECT_NE(error.find(row.name), std::string::npos) << error;
@@ -148,7 +152,7 @@ TEST(LoadSettings, AWrongValueIsNamedWithWhatWouldBeRight) {
   }
 }
 
-TEST(LoadSettings, ASecretComesFromAFileWithoutItsLineEnd) {
+TEST(Settings, ASecretComesFromAFileWithoutItsLineEnd) {
   const std::string path = testing::TempDir() + "hk_outbox_secret";
   std::ofstream(path) << "s3cret\n";
   const auto settings = load({{"OUTBOX_BROKER_TOKEN_FILE", path}});
@@ -160,12 +164,42 @@ TEST(LoadSettings, ASecretComesFromAFileWithoutItsLineEnd) {
   EXPECT_NE(gone.find(path), std::string::npos) << gone;
 }
 
-TEST(LoadSettings, FlagsAreNamedAfterTheirVariablesAndSecretsHaveNone) {
+TEST(Settings, SizesMayHaveUnitsAsEverywhere) {
+  const auto settings =
+      load({{"OUTBOX_PAYLOAD_MAX_BYTES", "1048576"}, {"OUTBOX_SLOT_MAX_WAL_BYTES", "2GiB"}});
+  ASSERT_TRUE(settings.has_value()) << settings.error().message;
+  EXPECT_EQ(settings->payload_bytes_max, 1U << 20U);
+  EXPECT_EQ(settings->slot_wal_max, 2ULL << 30U);
+}
+
+TEST(Settings, AnEmptyVariableCountsAsNotSet) {
+  const auto settings = load({{"OUTBOX_TABLE", ""}, {"OUTBOX_BATCH", ""}});
+  ASSERT_TRUE(settings.has_value()) << settings.error().message;
+  EXPECT_EQ(settings->table.outbox, "hikyaku_outbox");
+  EXPECT_EQ(settings->batch, 32U);
+}
+
+TEST(Settings, APasswordOfTheDatabaseNeverStandsOnTheCommandLine) {
+  for (const char* with : {"postgres://app:s3cret@127.0.0.1/shop", "host=a password=s3cret",
+                           "postgres://app@127.0.0.1/shop?password=s3cret"}) {
+    EXPECT_TRUE(load({{"OUTBOX_DATABASE", with}}).has_value());
+    const auto settings = load({}, {{"--database", with}});
+    ASSERT_FALSE(settings.has_value()) << with;
+    EXPECT_NE(settings.error().message.find("OUTBOX_DATABASE_FILE"), std::string::npos);
+    EXPECT_EQ(settings.error().message.find("s3cret"), std::string::npos);
+  }
+  for (const char* without : {"postgres://app@127.0.0.1:5432/shop", "host=a dbname=b"}) {
+    EXPECT_TRUE(load({}, {{"--database", without}}).has_value()) << without;
+  }
+}
+
+TEST(Settings, FlagsAreNamedAfterTheirVariablesAndSecretsHaveNone) {
   std::set<std::string> flags;
-  for (const SettingRow& row : setting_rows()) {
-    const std::string flag = flag_of(row);
-    EXPECT_EQ(flag.empty(), row.kind == "secret") << row.name;
+  for (const config::OptionRow& row : settings_table().rows) {
+    const std::string flag = settings_table().flag_of(row);
+    EXPECT_EQ(flag.empty(), row.kind == config::Kind::secret) << row.variable;
     EXPECT_TRUE(flag.empty() || flags.insert(flag).second) << flag;
+    EXPECT_TRUE(row.help.ends_with('.')) << row.variable;
   }
   EXPECT_TRUE(flags.contains("--batch"));
   EXPECT_TRUE(flags.contains("--broker-timeout-ms"));

@@ -1,0 +1,29 @@
+// Jobs and queues of the own API.
+#include <array>
+
+#include "api/jobs/handlers.h"
+#include "api/route.h"
+
+namespace hk::api::jobs {
+
+namespace {
+
+// clang-format off
+constexpr std::array job_routes = {
+    Route{"GET", "/api/v1/jobs/{id}", Access::tenant, get_job,
+          {.tag = "messages", .summary = "Show a message as a job, with its attempts and what holds it",
+           .response = "Job"}},
+    Route{"GET", "/api/v1/queues/{name}/halted", Access::tenant, list_halted,
+          {.tag = "queues", .summary = "List the halted groups of a queue",
+           .response = "HaltedPage"}},
+    Route{"POST", "/api/v1/queues/{name}/halted", Access::tenant, resolve_halted,
+          {.tag = "queues", .summary = "Retry, edit or skip the message that halted a group",
+           .request = "ResolveHalted"}},
+};
+// clang-format on
+
+}  // namespace
+
+RouteTable routes() { return {Surface::own, job_routes}; }
+
+}  // namespace hk::api::jobs

@@ -1,0 +1,18 @@
+/// How errors are told on the own API: RFC 9457 problem details. Programs branch on `code`, which
+/// also ends `type`; texts are for people. Pure but for the log.
+#pragma once
+
+#include <string_view>
+
+#include "base/error.h"
+#include "edge/http/message.h"
+
+namespace hk::api {
+
+inline constexpr std::string_view problem_type_prefix = "urn:hikyaku:problem:";
+
+http::Response problem(int status, std::string_view detail, std::string_view request_id);
+/// What is our own fault is logged with its details and told without them.
+http::Response problem(const Error& error, std::string_view request_id);
+
+}  // namespace hk::api
