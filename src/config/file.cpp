@@ -77,7 +77,7 @@ Result<Secret> read_secret_file(const std::string& path) {
   }
   Secret whole(std::move(*text));  // wiped when it goes
   std::string_view secret = whole.reveal();
-  secret = secret.substr(0, secret.find_last_not_of(blanks) + 1);
+  secret = secret.substr(0, secret.find_last_not_of(white_space) + 1);
   if (secret.empty()) {
     return fail(ErrorKind::invalid_argument, path + " is empty");
   }

@@ -208,14 +208,14 @@ Result<void> assign(Millis& field, const OptionRow& row, std::string_view text) 
 }
 
 Result<void> assign(std::vector<Millis>& field, const OptionRow& row, std::string_view text) {
-  std::string_view rest = hk::trim(text);
+  std::string_view rest = hk::trim(text, white_space);
   if (rest.starts_with('[') && rest.ends_with(']')) {
     rest = rest.substr(1, rest.size() - 2);
   }
   std::vector<Millis> all;
   for (bool more = true; more;) {
     const auto comma = std::min(rest.find(','), rest.size());
-    const auto value = parse_duration_of(row, hk::trim(rest.substr(0, comma)));
+    const auto value = parse_duration_of(row, hk::trim(rest.substr(0, comma), white_space));
     if (!value) {
       return not_a(row, "for example " + std::string(row.default_text));
     }

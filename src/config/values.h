@@ -38,8 +38,8 @@ Result<std::size_t> choice_of(const OptionRow& row, std::string_view text);
 
 /// REQUIRES: the enumerators are the row's choices, in their order.
 template <class Choice>
-requires std::is_enum_v<Choice> Result<void> assign(Choice& field, const OptionRow& row,
-                                                    std::string_view text) {
+  requires std::is_enum_v<Choice>
+Result<void> assign(Choice& field, const OptionRow& row, std::string_view text) {
   const auto index = choice_of(row, text);
   if (!index) {
     return std::unexpected(index.error());
@@ -50,8 +50,8 @@ requires std::is_enum_v<Choice> Result<void> assign(Choice& field, const OptionR
 
 /// A count in a narrower field.
 template <std::integral Number>
-requires(!std::same_as<Number, bool> && !std::same_as<Number, std::uint64_t>) Result<void> assign(
-    Number& field, const OptionRow& row, std::string_view text) {
+  requires(!std::same_as<Number, bool> && !std::same_as<Number, std::uint64_t>)
+Result<void> assign(Number& field, const OptionRow& row, std::string_view text) {
   std::uint64_t wide = 0;
   if (auto done = assign(wide, row, text); !done) {
     return done;

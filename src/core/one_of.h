@@ -15,8 +15,8 @@ namespace hk::core {
 template <class One, class Variant>
 inline constexpr bool is_in = false;
 template <class One, class... Ones>
-inline constexpr bool is_in<One, std::variant<Ones...>> = (std::is_same_v<One, Ones> || ...) ||
-                                                          (is_in<One, Ones> || ...);
+inline constexpr bool is_in<One, std::variant<Ones...>> =
+    (std::is_same_v<One, Ones> || ...) || (is_in<One, Ones> || ...);
 
 /// `Of::Parts` is a variant of variants. It is not a parameter itself, for the sake of the names
 /// of all functions that take one.

@@ -1,5 +1,5 @@
-/// Looks at whatever a command is. It compiles the visitor for all of them: who asks for a few kinds
-/// uses OneOf::get_if().
+/// Looks at whatever a command is. It compiles the visitor for all of them: who asks for a few
+/// kinds uses OneOf::get_if().
 #pragma once
 
 #include <variant>

@@ -16,9 +16,9 @@ using config::OptionRow;
 
 /// OUTBOX_COLUMNS, whose field is the whole table.
 Result<void> assign(Table& table, const OptionRow& /*row*/, std::string_view text) {
-  while (!trim(text).empty()) {
+  while (!trim(text, white_space).empty()) {
     const std::size_t comma = std::min(text.find(','), text.size());
-    if (auto mapped = map_column(table, trim(text.substr(0, comma))); !mapped) {
+    if (auto mapped = map_column(table, trim(text.substr(0, comma), white_space)); !mapped) {
       return fail(ErrorKind::invalid_argument, "does not fit: " + mapped.error().message);
     }
     text.remove_prefix(std::min(comma + 1, text.size()));

@@ -68,7 +68,8 @@ class Conversation {
       text.remove_prefix(end == std::string_view::npos ? text.size() : end + 5);
       pass(Millis{std::max(0, std::atoi(std::string(take_line(text).substr(0, 8)).c_str()))});
     }
-    account_.sns_key = core_.durable_view()->get<core::Document>({Account::id, "sns_signing_key", "1"});
+    account_.sns_key =
+        core_.durable_view()->get<core::Document>({Account::id, "sns_signing_key", "1"});
     core_.check_store();
   }
 

@@ -2,8 +2,8 @@
 // nothing is decided on data that is not what was written.
 #include <functional>
 
-#include "core/pull/delayed.h"
 #include "core/move/document.h"
+#include "core/pull/delayed.h"
 #include "unit/core/pull/pull_rig.h"
 
 namespace hk::core::testing {
