@@ -264,7 +264,7 @@ class Replicated(OutboxCase):
         self.assertEqual(self.confirmed(), {k: 1 for k in ("told", "while-the-relay-is-away", "after-a-crash", "early",
                                                            "late", "last")})
         self.assertEqual(relay.terminate(), 0)
-        self.assertIn("slot is gone", self.ok("drop-slot"))
+        self.assertIn("slot is dropped", self.ok("drop-slot"))
         self.assertEqual(self.session.run("SELECT 1 FROM pg_replication_slots WHERE database = current_database()"), [])
 
     def test_a_commit_that_is_streamed_before_it_is_seen_is_looked_for_again(self):

@@ -168,7 +168,7 @@ class SlowReaders(Case):
         wait_for(lambda: self.server.metrics()["hikyaku_answers_without_room_total"] >= 2, "two have no room")
         refused = self.server.get(f"/v2/messages/{large}")
         self.assertEqual((refused.status, refused.headers["Retry-After"]), (503, "1"))
-        self.assertIn("waiting to be read", refused.json()["error"])
+        self.assertIn("have not been read yet", refused.json()["error"])
         pulled = self.server.sqs("ReceiveMessage", QueueUrl=queue, MaxNumberOfMessages=10, WaitTimeSeconds=5)
         self.assertEqual((pulled.status, pulled.json()["__type"].split("#")[-1]), (503, "ServiceUnavailable"), pulled.body)
         self.assertEqual(self.server.get("/v2/queues").status, 200, "a small one needs none")
