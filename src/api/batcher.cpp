@@ -6,7 +6,7 @@
 #include <utility>
 #include <variant>
 
-#include "engine/inbox.h"
+#include "core/command.h"
 
 namespace hk::api {
 namespace {
@@ -39,7 +39,7 @@ Batcher::Batcher(engine::Submitter& submitter, http::IoThread& io, std::unique_p
 }
 
 void Batcher::submit(core::Command command, engine::Done done) {
-  if (shedding_ && is_new_work(command) && !shedding_->takes(engine::tenant_of(command))) {
+  if (shedding_ && is_new_work(command) && !shedding_->takes(core::tenant_of(command))) {
     shed_.push_back(std::move(done));
     flush_later();
     return;

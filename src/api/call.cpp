@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "api/surface.h"
+#include "api/thrown.h"
 #include "base/assert.h"
 #include "observe/metrics.h"
 
@@ -73,8 +75,7 @@ void Answer::refuse_method(const std::string& allowed) {
 }
 
 void Answer::fail(const std::exception& thrown) {
-  const Error error{ErrorKind::internal, thrown.what()};
-  http::Response response = error_for(surface_, error, request_id_);
+  http::Response response = error_for(surface_, error_of_thrown(thrown), request_id_);
   if (pending_) {
     (*this)(std::move(response));
   }

@@ -79,7 +79,7 @@ class Answer {
 };
 
 /// Runs a piece of a handler on the I/O thread. What a store or a library throws (a broken record,
-/// no memory) ends here: it is logged and, if the request is still unanswered, told as our fault.
+/// no memory) ends here: it is logged and, if the request is still unanswered, told (thrown.h).
 template <class Work>
 void answering(Answer& answer, Work&& work) {
   try {

@@ -4,16 +4,18 @@
 
 namespace hk::api {
 
-std::optional<core::Tenant> find_tenant(core::Reader& reader, core::TenantId id) {
-  return reader.get<core::Tenant>(id);
-}
-
-std::optional<core::Tenant> find_tenant(core::Reader& reader, std::string_view id) {
+std::optional<core::Tenant> find_tenant(engine::Submitter& submitter, std::string_view id) {
   const std::optional<std::uint64_t> number = parse_unsigned(id);
   if (!number || *number > UINT32_MAX) {
     return std::nullopt;
   }
-  return find_tenant(reader, core::TenantId{static_cast<std::uint32_t>(*number)});
+  for (const auto& view : submitter.durable_views()) {
+    if (auto tenant =
+            view->get<core::Tenant>(core::TenantId{static_cast<std::uint32_t>(*number)})) {
+      return tenant;
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace hk::api

@@ -1,15 +1,15 @@
-/// What is stored of a tenant. Used by handlers on I/O threads.
+/// What is stored of a tenant, whichever partition it is in. Used by handlers on I/O threads.
 #pragma once
 
 #include <optional>
 #include <string_view>
 
-#include "core/reader.h"
+#include "core/record.h"
+#include "engine/submitter.h"
 
 namespace hk::api {
 
-std::optional<core::Tenant> find_tenant(core::Reader& reader, core::TenantId id);
-/// By its id as it stands in a path.
-std::optional<core::Tenant> find_tenant(core::Reader& reader, std::string_view id);
+/// By its id as it stands in a path. Throws PartitionUnavailable.
+std::optional<core::Tenant> find_tenant(engine::Submitter& submitter, std::string_view id);
 
 }  // namespace hk::api

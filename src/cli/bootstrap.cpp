@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <future>
+#include <iterator>
 
 #include "cli/development.h"
 #include "cli/process.h"
@@ -258,7 +259,11 @@ Result<Welcome> settle_credentials(const config::Options& options,
                                    const security::MasterKey& master_key,
                                    engine::Submitter& submitter,
                                    engine::TenantDirectory& directory) {
-  const auto known = find_default(submitter.durable_view()->scan<core::Tenant>());
+  std::vector<core::Tenant> tenants;
+  for (const auto& view : submitter.durable_views()) {
+    std::ranges::move(view->scan<core::Tenant>(), std::back_inserter(tenants));
+  }
+  const auto known = find_default(tenants);
   core::Tenant tenant = known.value_or(core::Tenant{.name = default_tenant});
   Welcome welcome;
   welcome.first_start = !known;

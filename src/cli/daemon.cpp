@@ -10,6 +10,7 @@
 
 #include "api/sns/signing_key.h"
 #include "cli/admin_file.h"
+#include "cli/edge_threads.h"
 #include "cli/exit_code.h"
 #include "cli/master_key.h"
 #include "cli/process.h"
@@ -47,7 +48,12 @@ class Daemon::PushReports final : public engine::Submitter {
       daemon_.pusher_->attempt_ended(one.command.get<core::CompleteAttempt>());
     }
   }
-  std::shared_ptr<core::Reader> durable_view() override { return daemon_.engine_->durable_view(); }
+  std::shared_ptr<core::Reader> durable_view(core::TenantId tenant) override {
+    return daemon_.engines_->durable_view(tenant);
+  }
+  std::vector<std::shared_ptr<core::Reader>> durable_views() override {
+    return daemon_.engines_->durable_views();
+  }
 
  private:
   Daemon& daemon_;
@@ -66,9 +72,14 @@ class Daemon::QueueWatch final : public engine::Submitter {
         watch(one, changed->tenant, changed->name);
       }
     }
-    daemon_.engine_->submit(batch);
+    daemon_.engines_->submit(batch);
   }
-  std::shared_ptr<core::Reader> durable_view() override { return daemon_.engine_->durable_view(); }
+  std::shared_ptr<core::Reader> durable_view(core::TenantId tenant) override {
+    return daemon_.engines_->durable_view(tenant);
+  }
+  std::vector<std::shared_ptr<core::Reader>> durable_views() override {
+    return daemon_.engines_->durable_views();
+  }
 
  private:
   /// REQUIRES: somebody waits for it, as for every command of an adapter.
@@ -115,7 +126,8 @@ Result<void> Daemon::start() {
   engine_options.on_commit = [this](double seconds, std::uint64_t batches, std::uint64_t bytes) {
     metrics_.commit(seconds, batches, bytes);
   };
-  engine_options.on_fatal = [this](const Error& error) {
+  engine::EnginesOptions engines;
+  engines.on_fatal = [this](core::PartitionId /*the only one*/, const Error& error) {
     intake_ = api::Intake::nothing;
     const bool damaged = error.kind == ErrorKind::corruption;
     failed_with_ = damaged ? exit_corruption : exit_store;
@@ -141,7 +153,8 @@ Result<void> Daemon::start() {
     schedules_run_ += outcomes.schedules_run;
     schedule_run_errors_ += outcomes.schedule_run_errors;
   };
-  engine_ = std::make_unique<engine::Engine>(std::move(engine_options), *store_, clock_, rng_);
+  engines.engine = std::move(engine_options);
+  engines_ = std::make_unique<engine::Engines>(std::move(engines));
   make_service();
   if (auto done = listen(); !done) return done;
   if (auto done = start_delivery(); !done) return done;
@@ -211,8 +224,8 @@ void Daemon::make_service() {
   }
   api.overload_delay = options_.overload_delay;
   api.global_parallelism = static_cast<std::uint32_t>(options_.global_parallelism);
-  api.in_flight = [this] { return engine_->stats().in_flight; };
-  api.sync_time = [this] { return engine_->sync_time(); };
+  api.in_flight = [this] { return engines_->stats().in_flight; };
+  api.sync_time = [this] { return engines_->sync_time(); };
   api.refuse_publishes = [this] { return disk_.refuse(); };
   api.gate_of = [](std::string_view text) -> Result<std::string> {
     const auto parsed = delivery::parse_destination(text);
@@ -231,7 +244,7 @@ void Daemon::make_service() {
     return delivery::may_forward(name, value);
   };
   api.check_zone = [this](std::string_view name) -> Result<void> {
-    const auto zone = engine_->zones().load(name);
+    const auto zone = engines_->zones().load(name);
     return zone ? Result<void>{} : std::unexpected(zone.error());
   };
   api.now = [this] { return clock_.now(); };
@@ -263,7 +276,7 @@ Result<void> Daemon::listen() {
   http::ServerOptions server;
   server.address = options_.listen.host;
   server.port = options_.listen.port;
-  server.threads = options_.edge_threads;
+  server.threads = edge_threads(options_.edge_threads, std::thread::hardware_concurrency());
   server.limits.body_bytes_max = options_.body_bytes_max;
   server.limits.body_bytes_max_of = [this](std::string_view target) {
     return service_->body_bytes_max(target);
@@ -330,7 +343,7 @@ Result<void> Daemon::start_delivery() {
   }
   const auto keys = delivery::signing_keys_of(*tenants_);
   auto made = delivery::Deliveries::make(
-      out, threads, {*engine_, keys, metrics_, *spans_, !options_.otlp_endpoint.empty()});
+      out, threads, {*engines_, keys, metrics_, *spans_, !options_.otlp_endpoint.empty()});
   if (!made) return std::unexpected(made.error());
   deliveries_ = std::move(*made);
   // Queues that push: SQS messages need not have a trace, so there is no span to record.
@@ -345,7 +358,7 @@ Result<void> Daemon::start_delivery() {
 void Daemon::start_pushing() {
   io_threads_.front()->post([this] {
     pusher_ = std::make_unique<api::sqs::Pusher>(
-        *engine_, service_->options(), service_->batcher_of(*io_threads_.front()),
+        *engines_, service_->options(), service_->batcher_of(*io_threads_.front()),
         [this](std::vector<core::StartAttempt> attempts) { pushes_->start(std::move(attempts)); });
     pusher_->begin();
   });
@@ -358,11 +371,8 @@ void Daemon::look_around() {
 }
 
 Result<void> Daemon::start_engine() {
-  const auto stored = engine_->stored_time();
-  if (!stored) return std::unexpected(stored.error());
-  clock_.start_at_least(*stored);
-  if (auto done = engine_->start(); !done) return done;
-  auto welcome = settle_credentials(options_, *master_key_, *engine_, *tenants_);
+  if (auto done = engines_->open(core::PartitionId{}, *store_, clock_, rng_); !done) return done;
+  auto welcome = settle_credentials(options_, *master_key_, *engines_, *tenants_);
   if (!welcome) return std::unexpected(welcome.error());
   welcome_ = std::move(*welcome);
   return {};
@@ -377,8 +387,11 @@ void Daemon::run_effects(std::vector<core::Effect> effects) {
       attempts.push_back(std::move(*start));
     } else if (auto* handed = std::get_if<core::HandOut>(&effect)) {
       handed_out.push_back(std::move(*handed));
-    } else if (auto put = tenants_->put(std::get<core::TenantChanged>(effect).tenant); !put) {
-      observe::log(Level::error, "tenant.unreadable", {{"error", put.error().message}});
+    } else {
+      const auto& changed = std::get<core::TenantChanged>(effect);
+      if (auto put = tenants_->put(changed.tenant, changed.partition); !put) {
+        observe::log(Level::error, "tenant.unreadable", {{"error", put.error().message}});
+      }
     }
   }
   if (!handed_out.empty()) {
@@ -405,8 +418,8 @@ void Daemon::stop() {
       }
     });
   }
-  if (engine_) {
-    engine_->stop_starting();
+  if (engines_) {
+    engines_->stop_starting();
   }
   if (relay_) {  // what it publishes into this server is still taken
     relay_->stop(options_.drain);
@@ -431,8 +444,8 @@ void Daemon::stop() {
                            std::chrono::milliseconds(500)));
   }
   worker_.stop([] { observe::log(Level::info, "server.waiting_for_a_backup"); });
-  if (engine_) {
-    engine_->stop();
+  if (engines_) {
+    engines_->stop();
   }
   deliveries_.reset();
   pushes_.reset();

@@ -17,7 +17,7 @@
 #include "config/options.h"
 #include "delivery/deliveries.h"
 #include "edge/http/server.h"
-#include "engine/engine.h"
+#include "engine/engines.h"
 #include "observe/metrics.h"
 #include "observe/trace.h"
 #include "outbox/relay.h"
@@ -64,6 +64,7 @@ class Daemon {
   Result<void> start_delivery();
   void make_service();
   void register_metrics();
+  std::vector<std::shared_ptr<core::Reader>> open_views();
   void start_pushing();
   Result<void> start_outbox();
   outbox::MakeCarrier way_into_this_server(const outbox::Settings& settings);
@@ -90,7 +91,7 @@ class Daemon {
   std::unique_ptr<engine::TenantDirectory> tenants_;
   security::SystemRng rng_;
   engine::SlewedClock clock_;
-  std::unique_ptr<engine::Engine> engine_;
+  std::unique_ptr<engine::Engines> engines_;
   Worker worker_;
   Secret admin_token_ = security::make_token("admin");
   class QueueWatch;

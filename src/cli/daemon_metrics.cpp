@@ -5,11 +5,20 @@
 
 namespace hk::cli {
 
+/// Of a partition that has failed nothing is known: the gauges show the rest.
+std::vector<std::shared_ptr<core::Reader>> Daemon::open_views() {
+  try {
+    return engines_->durable_views();
+  } catch (const engine::PartitionUnavailable&) {
+    return {};
+  }
+}
+
 void Daemon::register_metrics() {
   const auto sum = [this](auto member) {
     return [this, member] {
       std::uint64_t total = 0;
-      if (const auto view = engine_->durable_view()) {
+      for (const auto& view : open_views()) {
         for (const auto& [tenant, counts] : view->scan<core::Counters>()) {
           total += counts.*member;
         }
@@ -43,7 +52,7 @@ void Daemon::register_metrics() {
                  "accepted - pending - succeeded - failed - canceled: anything but 0 is a bug.",
                  [this] {
                    double gap = 0;
-                   if (const auto view = engine_->durable_view()) {
+                   for (const auto& view : open_views()) {
                      for (const auto& [tenant, counts] : view->scan<core::Counters>()) {
                        gap += static_cast<double>(counts.accepted) -
                               static_cast<double>(counts.pending + counts.succeeded +
@@ -56,14 +65,15 @@ void Daemon::register_metrics() {
       "hikyaku_oldest_due_seconds",
       "How long the message that is due longest has been waiting (over the first 256 lanes).",
       [this] {
-        const auto view = engine_->durable_view();
-        std::optional<core::LaneKey> at;
         Moment oldest = never;
-        for (int lanes = 0; view && lanes < 256; ++lanes) {
-          at = view->next_lane(at);
-          if (!at) break;
-          const auto first = view->lane_entries(*at, std::nullopt, 1);
-          if (!first.empty()) oldest = std::min(oldest, first.front().not_before);
+        for (const auto& view : open_views()) {
+          std::optional<core::LaneKey> at;
+          for (int lanes = 0; lanes < 256; ++lanes) {
+            at = view->next_lane(at);
+            if (!at) break;
+            const auto first = view->lane_entries(*at, std::nullopt, 1);
+            if (!first.empty()) oldest = std::min(oldest, first.front().not_before);
+          }
         }
         const Moment now = clock_.now();
         return oldest >= now ? 0.0 : std::chrono::duration<double>(now - oldest).count();
@@ -75,19 +85,19 @@ void Daemon::register_metrics() {
                    return std::chrono::duration<double>(wall - clock_.now()).count();
                  });
   metrics_.gauge("hikyaku_attempts_in_flight", "Delivery attempts on the wire.",
-                 [this] { return static_cast<double>(engine_->stats().in_flight); });
+                 [this] { return static_cast<double>(engines_->stats().in_flight); });
   metrics_.gauge("hikyaku_messages_in_memory", "Messages held in memory (windows and leases).",
-                 [this] { return static_cast<double>(engine_->stats().in_memory); });
+                 [this] { return static_cast<double>(engines_->stats().in_memory); });
   metrics_.gauge("hikyaku_lanes", "Lanes with waiting messages.",
-                 [this] { return static_cast<double>(engine_->stats().lanes); });
+                 [this] { return static_cast<double>(engines_->stats().lanes); });
   metrics_.gauge("hikyaku_inbox_commands", "Commands that wait for the engine.",
-                 [this] { return static_cast<double>(engine_->stats().inbox); });
+                 [this] { return static_cast<double>(engines_->stats().inbox); });
   metrics_.gauge("hikyaku_inbox_bytes", "Bytes of messages that wait for the engine.",
-                 [this] { return static_cast<double>(engine_->stats().inbox_bytes); });
+                 [this] { return static_cast<double>(engines_->stats().inbox_bytes); });
   metrics_.counter("hikyaku_inbox_refused_total", "Commands that found the engine's inbox full.",
-                   [this] { return static_cast<double>(engine_->stats().inbox_refused); });
+                   [this] { return static_cast<double>(engines_->stats().inbox_refused); });
   metrics_.counter("hikyaku_batches_total", "Batches written.",
-                   [this] { return static_cast<double>(engine_->stats().batches); });
+                   [this] { return static_cast<double>(engines_->stats().batches); });
   metrics_.gauge("hikyaku_request_wait_seconds",
                  "How long requests wait to be read, of the slowest thread, measured just now.",
                  [this] { return server_->stats().lag_seconds; });

@@ -1,5 +1,9 @@
 #include "core/command.h"
 
+#include <concepts>
+
+#include "core/visit.h"
+
 namespace hk::core {
 
 namespace {
@@ -13,6 +17,20 @@ struct Found<One, std::variant<First, Rest...>>
                          Found<One, std::variant<Rest...>>> {};
 template <class One>
 struct Found<One, std::variant<>> {};
+
+TenantId named_by(const Publish& publish) { return publish.message->tenant; }
+TenantId named_by(const PublishBatch& batch) {
+  return batch.items.empty() ? TenantId{} : named_by(batch.items.front());
+}
+TenantId named_by(const CompleteAttempt& /*report*/) { return {}; }
+TenantId named_by(const PutDocumentCommand& put) { return put.document.tenant; }
+TenantId named_by(const UpsertSchedule& upsert) { return upsert.schedule.tenant; }
+TenantId named_by(const UpsertTenant& upsert) { return upsert.tenant.id; }
+template <class One>
+  requires std::same_as<decltype(One::tenant), TenantId>
+TenantId named_by(const One& one) {
+  return one.tenant;
+}
 
 }  // namespace
 
@@ -48,6 +66,10 @@ const One* OneOf<Of>::get_if() const {
 
 template class OneOf<Commands>;
 template class OneOf<Replies>;
+
+TenantId tenant_of(const Command& command) {
+  return visit([](const auto& one) { return named_by(one); }, command);
+}
 
 #define HK_COMMAND(One)             \
   template Command::OneOf(One one); \

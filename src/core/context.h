@@ -11,6 +11,7 @@ namespace hk::core {
 
 struct Context {
   const Limits limits;
+  const PartitionId partition;
   Rng& rng;
   Batch batch{};
   Progress progress{};

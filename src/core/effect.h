@@ -14,6 +14,7 @@ namespace hk::core {
 /// Send one attempt and report back with CompleteAttempt. The lease runs out at `lease_until`
 /// (partition time): a report after that is refused.
 struct StartAttempt {
+  PartitionId partition{};  ///< the report goes back to it
   MessageId id{};
   TenantId tenant{};
   Fence fence{};
@@ -26,6 +27,7 @@ struct StartAttempt {
 
 /// The tenant's credentials changed: adapters and signers read them again.
 struct TenantChanged {
+  PartitionId partition{};
   Tenant tenant{};
 };
 

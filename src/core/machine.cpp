@@ -8,8 +8,8 @@
 
 namespace hk::core {
 
-Machine::Machine(const Limits& limits, Rng& rng, Zones& zones)
-    : context_{.limits = limits, .rng = rng},
+Machine::Machine(const Limits& limits, Rng& rng, Zones& zones, PartitionId partition)
+    : context_{.limits = limits, .partition = partition, .rng = rng},
       scheduler_(context_.limits),
       tenants_(context_),
       documents_(context_, tenants_),
@@ -25,20 +25,24 @@ Machine::Machine(const Limits& limits, Rng& rng, Zones& zones)
   HK_ASSERT(limits.quantum > 0);
 }
 
-void Machine::recover(Reader& reader, Moment now) {
-  context_.progress.recover(reader, now);
+Result<void> Machine::recover(Reader& reader, Moment now, const Term& term) {
+  if (auto begun = context_.progress.recover(reader, now, term); !begun) {
+    return begun;
+  }
   tenants_.recover(reader);  // and with them how late it is
   context_.batch.begin(context_.progress.time(), context_.progress.next_batch(), reader);
   queues_.recover(reader);
   topics_.recover(reader);
   flow_keys_.recover(reader);
   lanes_.recover(reader);
+  context_.progress.begin_numbering();
   for (const auto& [id, tenant] : tenants_.all()) {
     pulls_.recover(reader, id);
     moves_.recover(reader, id);
   }
   messages_.recover();
   schedules_.recover(reader);
+  return {};
 }
 
 void Machine::begin(Moment now, Reader& reader) {

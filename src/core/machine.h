@@ -3,7 +3,7 @@
 /// simulator can run it for a million hours and a bug replays from its seed.
 ///
 /// Use, by one thread (engine/partition.h, or the simulator):
-///   recover(reader, now) once; then for every batch
+///   recover(reader, now, term) once; then for every batch
 ///   begin(now, reader); execute(command)…; advance(); output = take();
 ///   write output.mutations atomically; once they are durable, release the replies and the effects.
 /// The reader given to begin() shows all earlier batches.
@@ -33,14 +33,15 @@ namespace hk::core {
 
 class Machine {
  public:
-  Machine(const Limits& limits, Rng& rng, Zones& zones);
+  Machine(const Limits& limits, Rng& rng, Zones& zones, PartitionId partition = {});
   Machine(const Machine&) = delete;
   Machine& operator=(const Machine&) = delete;
 
   /// Rebuilds what is in memory from the store and decides what must be written first (the new
   /// epoch, index entries of messages too young to have one): take() it before anything else. Reads
   /// a bounded part of the store whatever the backlog.
-  void recover(Reader& reader, Moment now);
+  /// Errors as Progress::recover(); then it is of no use.
+  Result<void> recover(Reader& reader, Moment now, const Term& term = {});
 
   void begin(Moment now, Reader& reader);
   Reply execute(Command command);
@@ -56,6 +57,14 @@ class Machine {
   /// When advance() has something to do although no command came; nullopt: never. A time that has
   /// passed means: at once.
   [[nodiscard]] std::optional<Moment> wake_at() const;
+
+  /// Its share of the node's places for attempts; all of Limits::global_parallelism until then.
+  /// Between two batches: the next one starts what it allows. Fewer than are in use: what runs may
+  /// end.
+  void set_places(std::uint32_t places) { scheduler_.set_places_max(places); }
+  [[nodiscard]] std::uint32_t places() const { return scheduler_.places(); }
+  /// Something would start if it had more of them.
+  [[nodiscard]] bool wants_places() const { return scheduler_.wants_places(); }
 
   /// A drain begins: nothing new starts or is handed out, waits end empty; what runs may end.
   void stop_starting() { context_.starting = false; }

@@ -17,8 +17,26 @@ namespace hk::core {
 
 using TenantId = Id<struct TenantTag, std::uint32_t>;
 
-/// The place of a message in the order of acceptance of its partition; 0 is nobody.
+/// A machine with its store; each tenant is in one of them. 0: a data directory that stands alone.
+using PartitionId = Id<struct PartitionTag, std::uint16_t>;
+
+/// Who numbers messages: the partition that accepted them. 0: every data directory that stands
+/// alone. A copy of a partition goes on under another one, so that no two messages have one number.
+using Origin = Id<struct OriginTag, std::uint16_t>;
+
+/// The place of a message in the order of acceptance of its origin; 0 is nobody. The upper 16 bits
+/// are the origin, the others count.
 using Seq = Id<struct SeqTag, std::uint64_t>;
+
+inline constexpr unsigned counter_bits = 48;
+inline constexpr std::uint64_t counter_max = (std::uint64_t{1} << counter_bits) - 1;
+constexpr Seq make_seq(Origin origin, std::uint64_t counter) {
+  return Seq{(std::uint64_t{origin.value()} << counter_bits) | counter};
+}
+constexpr Origin origin_of(Seq seq) {
+  return Origin{static_cast<std::uint16_t>(seq.value() >> counter_bits)};
+}
+constexpr std::uint64_t counter_of(Seq seq) { return seq.value() & counter_max; }
 
 /// What a client knows a message by: its place, and random bits so that ids cannot be guessed.
 /// As text: "msg_" and 22 characters, ordered by time. The adapter's text form is reversible, so

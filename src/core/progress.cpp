@@ -1,21 +1,47 @@
 #include "core/progress.h"
 
+#include <string>
+
 #include "base/assert.h"
 
 namespace hk::core {
 
-void Progress::recover(Reader& reader, Moment now) {
+Result<void> Progress::recover(Reader& reader, Moment now, const Term& term) {
   HK_ASSERT(meta_.epoch == 0);
-  meta_ = reader.meta().value_or(Meta{});
-  written_ = meta_;
-  ++meta_.epoch;  // differs from what is stored, so that flush() writes it
+  const std::optional<Meta> stored = reader.meta();
+  const Meta last = stored.value_or(Meta{});
+  origin_ = term.origin.value_or(last.origin);
+  if (stored && origin_ != last.origin && (!term.take_over || origin_ < last.origin)) {
+    return fail(ErrorKind::conflict, "the messages of this directory are numbered by origin " +
+                                         std::to_string(last.origin.value()) + ", not by " +
+                                         std::to_string(origin_.value()));
+  }
+  if (term.epoch && *term.epoch <= last.epoch) {
+    return fail(ErrorKind::conflict, "epoch " + std::to_string(*term.epoch) +
+                                         " is over: the directory has seen epoch " +
+                                         std::to_string(last.epoch));
+  }
+  meta_ = last;
+  written_ = last;
+  // Differs from what is stored, so that flush() writes it.
+  meta_.epoch = term.epoch.value_or(last.epoch + 1);
   not_before(now);
   batch_number_ = static_cast<std::uint64_t>(meta_.epoch) << 32U;
   // Purged messages leave no trace in the table; the mark remembers that their numbers were used.
   last_seq_ = std::max(reader.last_seq(), meta_.indexed_up_to);
+  return {};
+}
+
+void Progress::begin_numbering() {
+  HK_ASSERT(meta_.indexed_up_to == last_seq_);
+  // The counter goes on: no number that was given to a purged message comes again.
+  last_seq_ = make_seq(origin_, counter_of(last_seq_));
+  meta_.indexed_up_to = last_seq_;
+  meta_.origin = origin_;
 }
 
 Seq Progress::next_message() {
+  HK_ASSERT(counter_of(last_seq_) < counter_max);
   last_seq_ = Seq{last_seq_.value() + 1};
   return last_seq_;
 }

@@ -4,17 +4,31 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 
+#include "base/error.h"
 #include "core/batch.h"
 #include "core/limits.h"
 #include "core/reader.h"
 
 namespace hk::core {
 
+/// How a partition begins to work, as whoever knows that it has no other owner has decided.
+struct Term {
+  std::optional<std::uint32_t> epoch{};  ///< none: the one after the last
+  std::optional<Origin> origin{};        ///< none: what is stored, 0 if nothing is
+  /// It is a copy of another partition, or was imported: it numbers its messages anew from here on.
+  bool take_over = false;
+};
+
 class Progress {
  public:
-  /// A new epoch begins.
-  void recover(Reader& reader, Moment now);
+  /// A new epoch begins. conflict: it is not later than the last one, or the store is of another
+  /// origin (and is not taken over, or to a lower one, whose messages would come before the
+  /// others).
+  Result<void> recover(Reader& reader, Moment now, const Term& term);
+  /// Everything is indexed that has been numbered so far: from now on by the term's origin.
+  void begin_numbering();
   /// Time does not run backwards.
   void not_before(Moment time) { meta_.time = std::max(meta_.time, time); }
   std::uint64_t next_batch() { return ++batch_number_; }
@@ -35,6 +49,7 @@ class Progress {
   Meta meta_{};
   Meta written_{};
   bool wanted_ = false;
+  Origin origin_{};  ///< of the term
   Seq last_seq_{};
   std::uint64_t batch_number_ = 0;
 };

@@ -29,10 +29,14 @@ std::optional<LaneKey> Reader::next_lane(const std::optional<LaneKey>& after) {
   return first.empty() ? std::nullopt : std::optional(std::move(first.front().lane));
 }
 
+Range<Message> Reader::numbered_after(Seq after) {
+  return Range<Message>().after(after).up_to(make_seq(origin_of(after), counter_max));
+}
+
 Seq Reader::last_seq() {
   const Seq indexed = get<Meta>({}).value_or(Meta{}).indexed_up_to;
   // Only behind the mark: what was purged before it may have left nothing but deleted rows.
-  const auto last = scan(Range<Message>().after(indexed), 1, Order::descending);
+  const auto last = scan(numbered_after(indexed), 1, Order::descending);
   return last.empty() ? indexed : std::max(indexed, last.front()->id.seq);
 }
 

@@ -47,8 +47,8 @@ class Reader {
   std::vector<LaneRow> lane_rows(const std::optional<LaneKey>& after, std::size_t limit);
   /// The first lane that has entries and whose key is > after.
   std::optional<LaneKey> next_lane(const std::optional<LaneKey>& after);
-  /// The highest number that a message has or had: one is not given out again when the last
-  /// message has been purged.
+  /// The highest number that a message of the stored origin has or had: one is not given out again
+  /// when the last message has been purged.
   Seq last_seq();
 
   // ---- the core's names for scans ----
@@ -59,8 +59,9 @@ class Reader {
   std::vector<FlowKey> flow_keys() { return scan<FlowKey>(); }
   std::vector<UrlGroup> url_groups() { return scan<UrlGroup>(); }
   std::vector<Keyed<Counters>> counters() { return scan<Counters>(); }
+  /// Of the same origin.
   std::vector<std::shared_ptr<const Message>> messages_after(Seq after, std::size_t limit) {
-    return scan(Range<Message>().after(after), limit);
+    return scan(numbered_after(after), limit);
   }
   std::vector<Expiry> expiries_until(Moment now, std::size_t limit) {
     return scan(Range<Expiry>().before(now + Millis{1}), limit);
@@ -81,6 +82,8 @@ class Reader {
   }
 
  private:
+  static Range<Message> numbered_after(Seq after);
+
   template <class R>
   using Pointer = TableView<R>*;
   AllRecords<std::tuple, Pointer> tables_{};

@@ -392,7 +392,8 @@ struct Meta {
   std::uint32_t epoch = 0;
   /// Every unfinished message with seq <= indexed_up_to has an index entry in its lane.
   Seq indexed_up_to{};
-  Moment time{};  ///< partition time never runs backwards, not across restarts either
+  Moment time{};    ///< partition time never runs backwards, not across restarts either
+  Origin origin{};  ///< of the messages that it accepts; those of lower ones came with a copy
   friend bool operator==(const Meta&, const Meta&) = default;
 };
 inline std::tuple<> key_of(const Meta& /*the only one*/) { return {}; }

@@ -50,6 +50,7 @@ class Deliveries::Courier {
     const core::Message& message = *attempt.message;
     Request request{.envelope = &envelopes_.of(message),
                     .tenant = attempt.tenant,
+                    .partition = attempt.partition,
                     .id = attempt.id,
                     .fence = attempt.fence,
                     .retried = attempt.retried,

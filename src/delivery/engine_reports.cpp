@@ -20,6 +20,7 @@ std::size_t callback_bytes(const core::Message& message, const core::Attempt& at
 
 void EngineReports::take(const Request& request, Answer answer) {
   core::CompleteAttempt report{
+      .partition = request.partition,
       .id = request.id,
       .fence = request.fence,
       .attempt = {.fence = request.fence,

@@ -25,8 +25,9 @@ class Envelope;
 struct Request {
   /// Its method, URL, headers, body and trace are what is sent. Never null.
   std::shared_ptr<const core::Message> message{};
-  Envelope* envelope = nullptr;  ///< what goes around it: never null, used on the I/O thread
-  core::TenantId tenant{};       ///< connections are not shared between tenants
+  Envelope* envelope = nullptr;   ///< what goes around it: never null, used on the I/O thread
+  core::TenantId tenant{};        ///< connections are not shared between tenants
+  core::PartitionId partition{};  ///< to whom the outcome is reported
   core::MessageId id{};
   core::Fence fence{};
   std::uint32_t retried = 0;  ///< retries made before this one: what the receiver is told

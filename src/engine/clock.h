@@ -16,6 +16,8 @@ class Clock {
   Clock& operator=(const Clock&) = delete;
   virtual ~Clock() = default;
   virtual Moment now() = 0;
+  /// Not earlier than what was stored before the restart. One that stands still may ignore it.
+  virtual void start_at_least(Moment /*moment*/) {}
 };
 
 /// What the operating system says; separate so that the rule above can be tested.
@@ -30,8 +32,7 @@ class SlewedClock final : public Clock {
   using Source = ClockReadings (*)();
   explicit SlewedClock(Source source = read_system_clocks);
   Moment now() override;
-  /// Not earlier than what was stored before the restart.
-  void start_at_least(Moment moment);
+  void start_at_least(Moment moment) override;
 
  private:
   const Source source_;

@@ -10,6 +10,7 @@
 #include <variant>
 
 #include "base/assert.h"
+#include "engine/answer.h"
 #include "engine/weight.h"
 #include "store/crash_point.h"
 #include "store/store.h"
@@ -50,13 +51,20 @@ Engine::Engine(EngineOptions options, store::Store& store, Clock& clock, Rng& rn
     : options_(std::move(options)),
       store_(store),
       clock_(clock),
-      partition_(options_.limits, store, rng, zones_, options_.cache_bytes),
-      inbox_(options_.inbox_max, options_.inbox_bytes_max) {}
+      partition_(options_.limits, store, rng, *options_.zones, options_.cache_bytes,
+                 options_.partition),
+      inbox_(options_.inbox_max, options_.inbox_bytes_max),
+      places_(options_.limits.global_parallelism) {}
 
 Engine::~Engine() { stop(); }
 
-Result<void> Engine::start() {
-  if (auto opened = partition_.open(clock_.now()); !opened) {
+Result<void> Engine::start(const core::Term& term) {
+  const auto stored = partition_.stored_time();
+  if (!stored) {
+    return std::unexpected(stored.error());
+  }
+  clock_.start_at_least(*stored);
+  if (auto opened = partition_.open(clock_.now(), term); !opened) {
     return opened;
   }
   store::crash_point(store::CrashPoint::epoch_written);
@@ -99,6 +107,7 @@ std::shared_ptr<core::Reader> Engine::durable_view() { return std::atomic_load(&
 
 void Engine::run_core() {
   bool stopping_starts = false;
+  std::uint32_t places = options_.limits.global_parallelism;
   std::size_t written_bytes = 0;     // of the batch before: the store has them now
   std::vector<Submission> commands;  // also those that found the batch before full
   for (;;) {
@@ -108,18 +117,19 @@ void Engine::run_core() {
                          [this] { return unsynced_ < options_.unsynced_batches_max || failed_; });
     }
     bool closed = false;
+    bool other_places = false;
     {
       std::unique_lock lock(inbox_mutex_);
       inbox_.written(std::exchange(written_bytes, 0));
       if (commands.empty() && inbox_.empty() && !inbox_closed_ &&
-          starts_stopped_ == stopping_starts) {
+          starts_stopped_ == stopping_starts && places_ == places) {
         const auto wake_at = partition_.wake_at();
         const Millis wait = wake_at ? std::min(*wake_at - clock_.now(), wait_max) : wait_max;
         if (wait > Millis{0}) {
           core_sleeps_ = true;
-          inbox_filled_.wait_for(lock, wait, [this, stopping_starts] {
+          inbox_filled_.wait_for(lock, wait, [this, stopping_starts, places] {
             return !inbox_.empty() || inbox_closed_ || failed_ ||
-                   starts_stopped_ != stopping_starts;
+                   starts_stopped_ != stopping_starts || places_ != places;
           });
           core_sleeps_ = false;
         }
@@ -132,18 +142,20 @@ void Engine::run_core() {
         stopping_starts = true;
         partition_.stop_starting();
       }
+      other_places = std::exchange(places, places_) != places_;
+    }
+    if (other_places) {
+      partition_.set_places(places);
     }
     if (failed_ || closed) {
-      if (!commands.empty()) {
-        answer(commands, std::vector<core::Reply>(commands.size(), std::unexpected(stopping)));
-      }
+      answer_all(commands, stopping);
       break;
     }
 
     const std::size_t weight = total_weight(commands);
     const Moment now = clock_.now();
     const auto wake_at = partition_.wake_at();
-    if (commands.empty() && (!wake_at || *wake_at > now)) {
+    if (commands.empty() && !other_places && (!wake_at || *wake_at > now)) {
       continue;
     }
     auto written = partition_.run(now, commands);
@@ -154,6 +166,10 @@ void Engine::run_core() {
     }
     written_bytes = weight - total_weight(commands);
     publish_stats(written->answered.size());
+    if (options_.on_places) {
+      const core::Machine& machine = partition_.machine();
+      options_.on_places({places, machine.places(), machine.wants_places()});
+    }
     if (written->answered.empty() && written->effects.empty() && written->mutations == 0) {
       continue;
     }
@@ -197,6 +213,7 @@ void Engine::run_sync(std::uint64_t durable) {
           answer_unknown(one.written.answered);
         }
         fail_stop(synced.error());
+        answer_unsynced();
         return;
       }
       const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
@@ -216,6 +233,20 @@ void Engine::run_sync(std::uint64_t durable) {
       unsynced_ -= pending.size();
     }
     sync_drained_.notify_one();
+  }
+}
+
+/// A sync failed: what the core has written since is not known to be stored either. The core stops
+/// at the latest after its next batch, and then says so.
+void Engine::answer_unsynced() {
+  std::vector<Pending> pending;
+  {
+    std::unique_lock lock(sync_mutex_);
+    sync_filled_.wait(lock, [this] { return sync_closed_; });
+    pending.swap(to_sync_);
+  }
+  for (Pending& one : pending) {
+    answer_unknown(one.written.answered);
   }
 }
 
@@ -250,34 +281,10 @@ void Engine::release(std::vector<Pending>& done) {
   store::crash_point(store::CrashPoint::effects_released);
 }
 
-void Engine::answer(std::vector<Submission>& submissions, std::vector<core::Reply> replies) {
-  HK_ASSERT(submissions.size() == replies.size());
-  // Few mailboxes (one per I/O thread): a flat list beats a map.
-  std::vector<std::pair<Mailbox*, std::vector<Finished>>> by_mailbox;
-  for (std::size_t i = 0; i < submissions.size(); ++i) {
-    if (!submissions[i].done) {
-      continue;
-    }
-    Mailbox* mailbox = submissions[i].mailbox;
-    HK_ASSERT(mailbox != nullptr);
-    auto found = std::find_if(by_mailbox.begin(), by_mailbox.end(),
-                              [mailbox](const auto& row) { return row.first == mailbox; });
-    if (found == by_mailbox.end()) {
-      by_mailbox.emplace_back(mailbox, std::vector<Finished>{});
-      found = std::prev(by_mailbox.end());
-      found->second.reserve(submissions.size());
-    }
-    found->second.push_back({std::move(submissions[i].done), std::move(replies[i])});
-  }
-  for (auto& [mailbox, finished] : by_mailbox) {
-    mailbox->deliver(std::move(finished));
-  }
-}
-
 void Engine::answer_unknown(std::vector<Submission>& submissions) {
   const Error unknown{ErrorKind::unknown_outcome,
                       "the store could not confirm the write: it may or may not have been stored"};
-  answer(submissions, std::vector<core::Reply>(submissions.size(), std::unexpected(unknown)));
+  answer_all(submissions, unknown);
 }
 
 void Engine::fail_stop(const Error& error) {
@@ -288,14 +295,25 @@ void Engine::fail_stop(const Error& error) {
     inbox_closed_ = true;
     left = inbox_.take(inbox_.size(), std::numeric_limits<std::size_t>::max());
   }
-  answer(left, std::vector<core::Reply>(left.size(), std::unexpected(stopping)));
+  answer_all(left, stopping);
   inbox_filled_.notify_all();
+  {
+    const std::lock_guard lock(sync_mutex_);  // the core looks at failed_ under it before it waits
+  }
   sync_drained_.notify_all();
   std::call_once(fatal_once_, [&] {
     if (options_.on_fatal) {
       options_.on_fatal(error);
     }
   });
+}
+
+void Engine::set_places(std::uint32_t places) {
+  {
+    const std::lock_guard lock(inbox_mutex_);
+    places_ = places;
+  }
+  inbox_filled_.notify_all();
 }
 
 void Engine::stop_starting() {

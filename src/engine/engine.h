@@ -3,9 +3,8 @@
 /// effects. While it syncs, the core goes on with at most one further batch, so that batches grow
 /// under load by themselves.
 ///
-/// Fail-stop: when the store cannot write or sync, every waiting command is answered
-/// `unknown_outcome`, nothing more is accepted, and on_fatal is told; the process is expected to
-/// end.
+/// Fail-stop: when the store cannot write or sync, every command that was executed is answered
+/// `unknown_outcome`, nothing more is accepted, and on_fatal is told. It cannot be started again.
 #pragma once
 
 #include <atomic>
@@ -20,6 +19,7 @@
 #include "engine/clock.h"
 #include "engine/inbox.h"
 #include "engine/partition.h"
+#include "engine/places.h"
 #include "engine/submitter.h"
 #include "engine/zone/zone_cache.h"
 
@@ -35,9 +35,23 @@ struct EngineStats {
   std::uint64_t in_flight = 0;
   std::uint64_t in_memory = 0;
   std::uint64_t lanes = 0;
+
+  EngineStats& operator+=(const EngineStats& other) {
+    batches += other.batches;
+    commands += other.commands;
+    syncs += other.syncs;
+    inbox += other.inbox;
+    inbox_bytes += other.inbox_bytes;
+    inbox_refused += other.inbox_refused;
+    in_flight += other.in_flight;
+    in_memory += other.in_memory;
+    lanes += other.lanes;
+    return *this;
+  }
 };
 
 struct EngineOptions {
+  core::PartitionId partition{};
   core::Limits limits{};
   std::size_t inbox_max = 16'384;
   /// Of messages to publish; what else is submitted is small and passes. One message always fits.
@@ -45,34 +59,48 @@ struct EngineOptions {
   std::size_t commands_per_batch = 512;
   std::size_t unsynced_batches_max = 2;
   std::size_t cache_bytes = 64U << 20U;
+  /// Shared by all engines that are made with a copy of these options, and by who checks a zone
+  /// before a command.
+  std::shared_ptr<ZoneCache> zones = std::make_shared<ZoneCache>();
   /// Called on the sync thread with what is now justified.
   std::function<void(std::vector<core::Effect>)> run_effects{};
-  /// Called once, on its own thread's last breath; must not return to normal service.
+  /// Called once, on its own thread's last breath.
   std::function<void(Error)> on_fatal{};
   /// Called on the sync thread with what a durable batch settled.
   std::function<void(const Outcomes&)> on_outcomes{};
+  /// Called on the core thread after each batch.
+  std::function<void(const Places::Use&)> on_places{};
   /// Called after each sync: seconds it took, batches and bytes that it covered.
   std::function<void(double, std::uint64_t, std::uint64_t)> on_commit{};
 };
 
-class Engine final : public Submitter {
+class Engine final {
  public:
   Engine(EngineOptions options, store::Store& store, Clock& clock, Rng& rng);
-  ~Engine() override;
+  ~Engine();
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
 
-  /// Recovers the partition and starts the threads. `clock` must not be behind stored_time().
-  Result<void> start();
-  [[nodiscard]] Result<Moment> stored_time() const { return partition_.stored_time(); }
+  /// Recovers the partition and starts the threads; the clock begins no earlier than it had come.
+  Result<void> start(const core::Term& term = {});
+  /// Before start().
+  [[nodiscard]] Result<std::vector<core::TenantId>> stored_tenants() const {
+    return partition_.stored_tenants();
+  }
 
-  void submit(std::vector<Submission>& batch) override;
+  /// As Submitter::submit().
+  void submit(std::vector<Submission>& batch);
   /// What a sync of the store takes at the moment. Any thread.
   [[nodiscard]] std::chrono::nanoseconds sync_time() const {
     return sync_time_.load(std::memory_order_relaxed);
   }
-  std::shared_ptr<core::Reader> durable_view() override;
+  /// What is durable; null before start() and after stop(). Any thread.
+  std::shared_ptr<core::Reader> durable_view();
 
+  /// Its share of the node's places for attempts; all of the limit until then. Any thread.
+  void set_places(std::uint32_t places);
   /// Where the core finds time zones, for who checks one before a command. Any thread.
-  ZoneCache& zones() { return zones_; }
+  ZoneCache& zones() { return *options_.zones; }
 
   /// A drain begins: nothing new starts, receivers' waits end; commands are still taken.
   void stop_starting();
@@ -89,7 +117,7 @@ class Engine final : public Submitter {
   void run_sync(std::uint64_t durable);
   void note_sync(std::chrono::nanoseconds took);
   void release(std::vector<Pending>& done);
-  void answer(std::vector<Submission>& submissions, std::vector<core::Reply> replies);
+  void answer_unsynced();
   void answer_unknown(std::vector<Submission>& submissions);
   void fail_stop(const Error& error);
   void publish_stats(std::size_t commands);
@@ -97,7 +125,6 @@ class Engine final : public Submitter {
   const EngineOptions options_;
   store::Store& store_;
   Clock& clock_;
-  ZoneCache zones_;
   Partition partition_;  ///< the core thread's, after start()
 
   mutable std::mutex inbox_mutex_;
@@ -107,6 +134,7 @@ class Engine final : public Submitter {
   bool inbox_closed_ = false;
   bool core_sleeps_ = false;
   bool starts_stopped_ = false;
+  std::uint32_t places_;
 
   std::mutex sync_mutex_;
   std::condition_variable sync_filled_;   ///< for the sync thread

@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <iterator>
-#include <type_traits>
 #include <utility>
 
 #include "core/limits.h"
-#include "core/visit.h"
 #include "engine/weight.h"
 
 namespace hk::engine {
@@ -17,29 +15,12 @@ namespace {
 constexpr std::size_t quantum = 16;
 constexpr core::TenantId nobody{0};
 
-}  // namespace
-
-core::TenantId tenant_of(const core::Command& command) {
-  return core::visit(
-      [](const auto& one) {
-        using One = std::decay_t<decltype(one)>;
-        if constexpr (std::is_same_v<One, core::Publish>) {
-          return one.message->tenant;
-        } else if constexpr (std::is_same_v<One, core::PublishBatch>) {
-          return one.items.empty() ? nobody : one.items.front().message->tenant;
-        } else if constexpr (std::is_same_v<One, core::PutDocumentCommand>) {
-          return one.document.tenant;
-        } else if constexpr (std::is_same_v<One, core::UpsertSchedule>) {
-          return one.schedule.tenant;
-        } else if constexpr (std::is_same_v<One, core::CompleteAttempt> ||
-                             std::is_same_v<One, core::UpsertTenant>) {
-          return nobody;
-        } else {
-          return one.tenant;
-        }
-      },
-      command);
+/// Outcomes of attempts and changes of tenants wait for no tenant's turn.
+core::TenantId waits_for(const core::Command& command) {
+  return command.is<core::UpsertTenant>() ? nobody : core::tenant_of(command);
 }
+
+}  // namespace
 
 bool Inbox::fits(core::TenantId tenant, const Waiting* waiting, std::size_t weight) const {
   if (count_ >= count_max_) {
@@ -65,7 +46,7 @@ std::size_t Inbox::put(std::vector<Submission>& batch) {
   std::vector<core::TenantId> refused;
   std::size_t left = 0;
   for (std::size_t i = 0; i < batch.size(); ++i) {
-    const core::TenantId tenant = tenant_of(batch[i].command);
+    const core::TenantId tenant = waits_for(batch[i].command);
     const std::size_t weight = weight_of(batch[i].command);
     const auto found = tenants_.find(tenant);
     const Waiting* waiting = found == tenants_.end() ? nullptr : &found->second;

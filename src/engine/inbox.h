@@ -12,9 +12,6 @@
 
 namespace hk::engine {
 
-/// Whose command it is; 0 for what belongs to no tenant: outcomes of attempts, and tenants.
-core::TenantId tenant_of(const core::Command& command);
-
 class Inbox {
  public:
   Inbox(std::size_t count_max, std::size_t bytes_max)

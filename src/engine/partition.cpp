@@ -117,10 +117,10 @@ class Partition::BatchReader final : public store::TypedReader {
 };
 
 Partition::Partition(const core::Limits& limits, store::Store& store, Rng& rng, core::Zones& zones,
-                     std::size_t cache_bytes)
+                     std::size_t cache_bytes, core::PartitionId id)
     : store_(store),
       reader_(std::make_unique<BatchReader>(store, cache_bytes)),
-      machine_(std::make_unique<core::Machine>(limits, rng, zones)),
+      machine_(std::make_unique<core::Machine>(limits, rng, zones, id)),
       last_batch_(store.last_written()) {}
 
 Partition::~Partition() = default;
@@ -135,9 +135,25 @@ Result<Moment> Partition::stored_time() const {
   }
 }
 
-Result<void> Partition::open(Moment now) {
+Result<std::vector<core::TenantId>> Partition::stored_tenants() const {
   try {
-    machine_->recover(*reader_, now);
+    std::vector<core::TenantId> ids;
+    for (const core::Tenant& tenant : reader_->tenants()) {
+      ids.push_back(tenant.id);
+    }
+    reader_->refresh();
+    return ids;
+  } catch (const core::CorruptRecord& broken) {
+    return std::unexpected(error_of(broken));
+  }
+}
+
+Result<void> Partition::open(Moment now, const core::Term& term) {
+  try {
+    if (auto recovered = machine_->recover(*reader_, now, term); !recovered) {
+      reader_->refresh();
+      return recovered;
+    }
   } catch (const core::CorruptRecord& broken) {
     return std::unexpected(error_of(broken));
   }

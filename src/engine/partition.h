@@ -31,15 +31,18 @@ struct Outcomes {
 class Partition {
  public:
   Partition(const core::Limits& limits, store::Store& store, Rng& rng, core::Zones& zones,
-            std::size_t cache_bytes);
+            std::size_t cache_bytes, core::PartitionId id = {});
   ~Partition();
   Partition(const Partition&) = delete;
   Partition& operator=(const Partition&) = delete;
 
   /// The time below which this partition's clock must not start.
   [[nodiscard]] Result<Moment> stored_time() const;
+  /// Whom it has. Before open().
+  [[nodiscard]] Result<std::vector<core::TenantId>> stored_tenants() const;
   /// Rebuilds memory and writes the new epoch. Once, before run(). corruption: a record is broken.
-  Result<void> open(Moment now);
+  /// conflict: as Progress::recover().
+  Result<void> open(Moment now, const core::Term& term = {});
 
   struct Written {
     std::uint64_t batch = 0;             ///< everything below must wait until this batch is durable
@@ -61,6 +64,8 @@ class Partition {
   [[nodiscard]] const core::Machine& machine() const { return *machine_; }
   /// Lets go of what the last batch read, so that the store can be closed.
   void forget_view();
+  /// Its share of the node's places for attempts, from the next run() on.
+  void set_places(std::uint32_t places) { machine_->set_places(places); }
   /// From now on nothing new starts or is handed out; what runs may end.
   void stop_starting() { machine_->stop_starting(); }
 

@@ -5,12 +5,18 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <stdexcept>
 #include <vector>
 
 #include "core/command.h"
 #include "core/reader.h"
 
 namespace hk::engine {
+
+/// Thrown by reads: the partition that would know is not open here. To be told as `unavailable`.
+struct PartitionUnavailable : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
 
 using Done = std::move_only_function<void(core::Reply)>;
 
@@ -50,8 +56,12 @@ class Submitter {
   /// blocks.
   virtual void submit(std::vector<Submission>& batch) = 0;
 
-  /// A view of what is durable, for reads on any thread: contains every write already acknowledged.
-  virtual std::shared_ptr<core::Reader> durable_view() = 0;
+  /// A view of what is durable in the tenant's partition, for reads on any thread: contains every
+  /// write already acknowledged. Never null. Throws PartitionUnavailable.
+  virtual std::shared_ptr<core::Reader> durable_view(core::TenantId tenant) = 0;
+  /// The same of every open partition, for reads across tenants. Throws PartitionUnavailable while
+  /// one has failed: what it has would seem not to exist.
+  virtual std::vector<std::shared_ptr<core::Reader>> durable_views() = 0;
 };
 
 }  // namespace hk::engine

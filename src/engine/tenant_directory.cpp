@@ -45,9 +45,10 @@ Result<void> TenantDirectory::lend(const core::Tenant& tenant, Lent lent) {
   return put(tenant);
 }
 
-Result<void> TenantDirectory::put(const core::Tenant& tenant) {
+Result<void> TenantDirectory::put(const core::Tenant& tenant, core::PartitionId partition) {
   auto entry = std::make_shared<Entry>();
   entry->id = tenant.id;
+  entry->partition = partition;
   entry->name = tenant.name;
   entry->token_digests = tenant.token_digests;
   auto current =

@@ -32,6 +32,7 @@ class TenantDirectory {
  public:
   struct Entry {
     core::TenantId id{};
+    core::PartitionId partition{};
     std::string name{};
     std::vector<std::string> token_digests{};
     Secret current_key{};
@@ -58,7 +59,7 @@ class TenantDirectory {
 
   /// corruption: its keys cannot be opened with this master key. conflict: one of its tokens or
   /// access keys is another tenant's.
-  Result<void> put(const core::Tenant& tenant);
+  Result<void> put(const core::Tenant& tenant, core::PartitionId partition = {});
   /// Puts the tenant, and whenever it is put again it has what it was lent; nothing of that is
   /// stored. Of one tenant, before the first request.
   Result<void> lend(const core::Tenant& tenant, Lent lent);

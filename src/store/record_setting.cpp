@@ -1,4 +1,6 @@
 /// Records that people change: queues, flow keys, tenants; and the partition's own meta record.
+#include <limits>
+
 #include "store/codec.h"
 #include "store/key.h"
 #include "store/record_parts.h"
@@ -200,12 +202,13 @@ Result<core::Document> Codec<core::Document>::decode(core::KeyOf<core::Document>
 
 template <>
 std::string Codec<core::Meta>::encode(const core::Meta& meta) {
-  const auto& [format, epoch, indexed_up_to, time] = meta;
+  const auto& [format, epoch, indexed_up_to, time, origin] = meta;
   records::Meta record;
   record.set_format(format);
   record.set_epoch(epoch);
   record.set_indexed_up_to(indexed_up_to.value());
   record.set_time(to_ms(time));
+  record.set_origin(origin.value());
   return serialize(record);
 }
 
@@ -213,13 +216,15 @@ template <>
 Result<core::Meta> Codec<core::Meta>::decode(core::KeyOf<core::Meta> /*key*/,
                                              std::string_view value) {
   records::Meta record;
-  if (!parse(record, value)) {
+  constexpr std::uint32_t origin_max = std::numeric_limits<std::uint16_t>::max();
+  if (!parse(record, value) || record.origin() > origin_max) {
     return broken_record("meta");
   }
   return core::Meta{.format = record.format(),
                     .epoch = record.epoch(),
                     .indexed_up_to = core::Seq{record.indexed_up_to()},
-                    .time = moment_from_ms(record.time())};
+                    .time = moment_from_ms(record.time()),
+                    .origin = core::Origin{static_cast<std::uint16_t>(record.origin())}};
 }
 
 Write put_pepper(std::string_view sealed) {

@@ -69,7 +69,7 @@ class Conversation {
       pass(Millis{std::max(0, std::atoi(std::string(take_line(text).substr(0, 8)).c_str()))});
     }
     account_.sns_key =
-        core_.durable_view()->get<core::Document>({Account::id, "sns_signing_key", "1"});
+        core_.durable_view(Account::id)->get<core::Document>({Account::id, "sns_signing_key", "1"});
     core_.check_store();
   }
 
@@ -92,7 +92,7 @@ class Conversation {
     return std::move(*connection->responses[0]);
   }
 
-  [[nodiscard]] std::shared_ptr<core::Reader> stored() { return core_.durable_view(); }
+  [[nodiscard]] std::shared_ptr<core::Reader> stored() { return core_.durable_view(Account::id); }
 
  private:
   static constexpr int requests_max = 16;

@@ -52,7 +52,8 @@ class RealCore final : public engine::Submitter {
       run_effect_(std::move(effect));
     }
   }
-  std::shared_ptr<core::Reader> durable_view() override { return view_; }
+  std::shared_ptr<core::Reader> durable_view(core::TenantId /*tenant*/) override { return view_; }
+  std::vector<std::shared_ptr<core::Reader>> durable_views() override { return {view_}; }
 
   void run(core::Command command) {
     std::vector<core::Command> one;

@@ -9,7 +9,7 @@
 Each tests/planted/AREA/NAME.patch says in its head what is wrong and which test sees it:
 
     Caught by: unit_core NextAfter.*         a GoogleTest binary (hk_unit_core) and a filter
-    Caught by: sim 1..200                    seeds of the simulator
+    Caught by: sim 1..200                    seeds of the simulator, and more words for it
     Caught by: fuzz handle                   a fuzz target on its corpus
     Caught by: e2e test_x.py test_name       an end-to-end test of the real binary
 
@@ -94,7 +94,7 @@ def find(name, build=BUILD):
 def run_test(kind, what):
     """(did it pass, how it ended)"""
     if kind == "sim":
-        command = [find("hk_sim"), "--quiet", "--seeds", what]
+        command = [find("hk_sim"), "--quiet", "--seeds", *what.split()]
     elif kind == "fuzz":
         command = [find("hk_fuzz_" + what), os.path.join(TREE, "tests", "fuzz", "corpus", what), "1000"]
     elif kind == "e2e":

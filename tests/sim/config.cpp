@@ -74,7 +74,7 @@ HostConfig draw_host(Rng& rng, std::uint32_t number) {
 
 }  // namespace
 
-Config draw_config(Rng& rng) {
+Config draw_config(Rng& rng, std::uint64_t seed) {
   Config config;
   config.limits = draw_limits(rng);
   config.commands_per_batch = one_of(rng, std::array{1U, 4U, 32U, 512U});
@@ -175,6 +175,9 @@ Config draw_config(Rng& rng) {
   config.clock_lean = chance(rng, 300) ? 100 : 0;
   config.pause_max = chance(rng, 200) ? config.timeout_max * 2 : Millis{0};
   config.fail_read = chance(rng, 400) ? between(rng, 8, 16) : 0;
+  SeededRng more(seed ^ 0x0716'1a5eULL);  // not of `rng`: seeds stay what they were
+  config.origin = chance(more, 250) ? between(more, 1, 65'535) : 0;
+  config.places_every = chance(more, 250) ? between(more, 1, 40) : 0;
   return config;
 }
 

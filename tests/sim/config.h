@@ -54,7 +54,9 @@ struct Config {
   std::uint32_t pull_brief = 0;  ///< dead letters that come to a queue that keeps nothing for long
   std::vector<HostConfig> hosts{};
 
-  std::uint32_t dice = 0;  ///< draws that are passed over: another run of the same configuration
+  std::uint32_t dice = 0;    ///< draws that are passed over: another run of the same configuration
+  std::uint32_t origin = 0;  ///< of the numbers of messages; most seeds have 0
+  std::uint32_t places_every = 0;  ///< batches between two changes of the share of places; 0: none
   std::uint64_t ops = 400;
   Millis gap{100};  ///< between client operations, on average
   std::uint32_t burst = 0;
@@ -94,6 +96,6 @@ struct Config {
   Millis down_max{1000};
 };
 
-Config draw_config(Rng& rng);
+Config draw_config(Rng& rng, std::uint64_t seed);
 
 }  // namespace hk::sim

@@ -79,7 +79,8 @@ void Simulation::start_server() {
     return;
   }
   partition_ = std::make_unique<engine::Partition>(config_.limits, recording_, core_rng_, zones_,
-                                                   config_.cache_bytes);
+                                                   config_.cache_bytes, options_.partition);
+  model_.set_places(config_.limits.global_parallelism);
   plan_failed_read();
   const auto stored = partition_->stored_time();
   if (stopped_by_a_read(stored ? nullptr : &stored.error())) {
@@ -92,7 +93,8 @@ void Simulation::start_server() {
   }
   const store::BatchSeq before = store_.last_written();
   recording_.dies_before_write = [this] { return dies_at(Point::epoch_unwritten); };
-  const auto opened = partition_->open(partition_now());
+  const core::Origin origin{static_cast<std::uint16_t>(config_.origin)};
+  const auto opened = partition_->open(partition_now(), {.origin = origin});
   recording_.dies_before_write = {};
   if (stopped_by_a_read(opened ? nullptr : &opened.error())) {
     die("a read of a recovery failed", power_cut(500));

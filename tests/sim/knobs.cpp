@@ -82,6 +82,8 @@ constexpr std::array all_knobs{
     knob<&Config::bad_requests>("bad_requests"),
     knob<&Config::callbacks>("callbacks"),
     knob<&Config::retries_max>("retries_max"),
+    knob<&Config::origin>("origin"),
+    knob<&Config::places_every>("places_every"),
     knob<&Config::dice>("dice"),
 };
 

@@ -12,6 +12,7 @@
 
 #include "base/sometimes.h"
 #include "sim/knobs.h"
+#include "sim/several.h"
 #include "sim/shrink.h"
 #include "sim/simulation.h"
 
@@ -31,20 +32,22 @@ struct Arguments {
   bool quiet = false;
   bool shrink = false;
   bool matrix = false;
+  std::uint16_t partitions = 0;  ///< 0: one, that nobody looks at beside others
 };
 
 int usage() {
   std::puts(
       "hk_sim --seed N | --seeds A..B [--hours H] [--trace] [--quiet] [--marks]\n"
       "       [--plant NAME] [--expect-caught] [--set KNOB=N,...] [--shrink]\n"
-      "       [--matrix] [--crash power|process/POINT:N/...]\n"
+      "       [--matrix] [--crash power|process/POINT:N/...] [--partitions N]\n"
       "  --marks          fail if a SOMETIMES mark was never reached\n"
       "  --plant          switch a known defect on\n"
       "  --expect-caught  succeed only if some seed fails\n"
       "  --set            part of the run smaller than the seed drew it\n"
       "  --shrink         find the smallest such part of the first seed that fails\n"
       "  --matrix         each seed once for every crash plan; fail if a point was never reached\n"
-      "  --crash          one of these plans");
+      "  --crash          one of these plans\n"
+      "  --partitions     so many seeds in one process, each as it runs alone");
   return 2;
 }
 
@@ -88,6 +91,8 @@ std::optional<Arguments> parse(int count, char** words) {
         return std::nullopt;
       }
       arguments.options.crash = *plan;
+    } else if (word == "--partitions" && more) {
+      arguments.partitions = static_cast<std::uint16_t>(std::stoul(words[++i]));
     } else if (word == "--matrix") {
       arguments.matrix = true;
     } else if (word == "--shrink") {
@@ -261,6 +266,30 @@ int run_matrix() {
   return all && !given.expect_caught ? 0 : 1;
 }
 
+/// Each seed with those after it, as partitions of one process.
+int run_partitions() {
+  Simulation::Options options = given.options;
+  std::uint64_t runs = 0;
+  Outcome total;
+  for (options.seed = given.first; options.seed <= given.last; options.seed += given.partitions) {
+    try {
+      const Outcome outcome = hk::sim::run_several(options, given.partitions);
+      total.attempts += outcome.attempts;
+      total.crashes += outcome.crashes;
+      ++runs;
+    } catch (const std::exception& error) {
+      std::printf("FAILED seed %llu: partitions: %s\n",
+                  static_cast<unsigned long long>(options.seed), error.what());
+      return given.expect_caught ? 0 : 1;
+    }
+  }
+  std::printf("%llu runs of %u partitions: %llu attempts, %llu crashes\n",
+              static_cast<unsigned long long>(runs), static_cast<unsigned>(given.partitions),
+              static_cast<unsigned long long>(total.attempts),
+              static_cast<unsigned long long>(total.crashes));
+  return given.expect_caught ? 1 : 0;
+}
+
 int marks_missing() {
   int missing = 0;
   for (const auto& [name, hits] : hk::SometimesMark::all()) {
@@ -282,6 +311,9 @@ int main(int count, char** words) {
   given = *parsed;
   if (given.shrink) {
     return shrink_first();
+  }
+  if (given.partitions > 0) {
+    return run_partitions();
   }
   std::signal(SIGABRT, on_abort);
   if (given.matrix) {

@@ -149,7 +149,11 @@ inline Expected refused(ErrorKind kind) { return {.kind = Expected::Kind::refuse
 
 class Model {
  public:
-  explicit Model(const core::Limits& limits) : limits_(limits) {}
+  /// Messages get numbers of that origin, beginning behind its first.
+  explicit Model(const core::Limits& limits, core::Origin origin = {})
+      : limits_(limits), last_seq_(core::make_seq(origin, 0)) {}
+  /// The server's share of the places for attempts is another one from its next batch on.
+  void set_places(std::uint32_t places) { limits_.global_parallelism = places; }
   Model(const Model&) = delete;
   Model& operator=(const Model&) = delete;
 
@@ -386,7 +390,7 @@ class Model {
   [[nodiscard]] const ModelMessage* owed(const core::LaneKey& key, const LaneView& lane,
                                          Moment time) const;
 
-  const core::Limits limits_;
+  core::Limits limits_;
   std::map<core::Seq, ModelMessage> messages_;
   std::map<Named, core::Dedup> dedups_;
   std::map<Named, ModelQueue> queues_;

@@ -30,9 +30,10 @@ Simulation::Simulation(const Options& options)
     : options_(options),
       rng_(options.seed),
       core_rng_(options.seed ^ 0x5eed'c04eULL),
-      config_(turned(draw_config(rng_), options.settings)),
+      places_rng_(options.seed ^ 0x91ace5ULL),
+      config_(turned(draw_config(rng_, options.seed), options.settings)),
       heap_(options.seed ^ 0x7157'b4ea'4ULL),
-      model_(config_.limits) {
+      model_(config_.limits, core::Origin{static_cast<std::uint16_t>(config_.origin)}) {
   for (std::uint32_t i = 0; i < config_.dice; ++i) {
     rng_.next();
   }
@@ -59,6 +60,9 @@ void Simulation::run_until(Moment end, const std::function<bool()>& done) {
   while (!done()) {
     if (heap_.empty() || heap_.next() > end) {
       return;
+    }
+    if (options_.turn) {
+      options_.turn();
     }
     heap_.step();
     ++outcome_.steps;

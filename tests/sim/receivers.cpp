@@ -94,16 +94,23 @@ void Simulation::report(const core::StartAttempt& start, bool delivered, bool gi
     wire_[{start.id.seq, start.id.nonce}].delivered = true;
     ++outcome_.deliveries;
   }
-  heap_.after(after, [this, op = std::move(op), life = life_] {
+  heap_.after(after, [this, op = std::move(op), life = life_, partition = start.partition] {
     // The server that sent it is gone; its successor must not take the outcome for its own.
     if (life == life_ || chance(config_.late_outcomes)) {
       Wire& wire = wire_[{op.id.seq, op.id.nonce}];
       if (life == life_ && wire.last == op.fence) {
         wire.open_until = Moment{};
       }
-      submit(op);
+      const auto tell = [&] {
+        if (options_.report_to) {
+          options_.report_to(partition, op);
+        } else {
+          submit(op);
+        }
+      };
+      tell();
       if (chance(20)) {
-        submit(op);  // twice: only one may count
+        tell();  // twice: only one may count
       }
     }
   });

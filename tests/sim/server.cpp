@@ -70,7 +70,21 @@ void Simulation::pump() {
   }
 }
 
+/// What other partitions of the process would take and give back. When the faults are over it has
+/// them all.
+void Simulation::change_places() {
+  const std::uint32_t all = config_.limits.global_parallelism;
+  if (config_.places_every == 0 || (faults_ && outcome_.batches % config_.places_every != 0)) {
+    return;
+  }
+  const std::uint32_t places =
+      faults_ ? 1 + static_cast<std::uint32_t>(places_rng_.below(std::min(all, 64U))) : all;
+  partition_->set_places(places);
+  model_.set_places(places);
+}
+
 void Simulation::run_batch() {
+  change_places();
   std::vector<Op> ops;
   std::vector<engine::Submission> commands;
   while (!inbox_.empty() && ops.size() < config_.commands_per_batch) {
@@ -107,6 +121,10 @@ void Simulation::run_batch() {
     digest(write.value);
   }
   const Decoded decoded = decode(writes);
+  for (const auto& message : decoded.messages) {
+    require(core::origin_of(message->id.seq).value() == config_.origin, "I7 numbers",
+            name_of(message->id.seq) + " is of another origin");
+  }
   trace_.add(heap_.now(), "batch: number, operations, writes", writes.empty() ? before : before + 1,
              ops.size(), writes.size());
   purged_.insert(decoded.purged.begin(), decoded.purged.end());

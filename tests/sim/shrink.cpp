@@ -73,7 +73,7 @@ class Shrinker {
   Shrinker(Simulation::Options options, Broken by)
       : best(std::move(options)), broken(std::move(by)) {
     SeededRng rng(best.seed);
-    drawn_ = draw_config(rng);
+    drawn_ = draw_config(rng, best.seed);
   }
 
   [[nodiscard]] bool time_left() const { return cpu_seconds() < end_; }

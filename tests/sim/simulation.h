@@ -70,12 +70,18 @@ class Simulation {
     Settings settings{};              ///< instead of what the seed drew
     CrashPlan crash{};                ///< empty: crashes come by chance alone
     std::uint64_t decisions_max = 0;  ///< a run that takes more is given up; 0: none is
+    core::PartitionId partition{};
+    // One of several (several.h): before each event, and where outcomes of attempts are reported.
+    std::function<void()> turn{};
+    std::function<void(core::PartitionId, Op)> report_to{};
   };
   explicit Simulation(const Options& options);
   ~Simulation();
 
   /// Throws Violation.
   Outcome run();
+  /// How an attempt ended, as somebody else heard who was told to report it to this partition.
+  void report_here(Op op) { submit(std::move(op)); }
   [[nodiscard]] const Trace& trace() const { return trace_; }
   /// Tenants are there and clients have begun: what fails before is the simulator's own fault.
   [[nodiscard]] bool under_way() const { return under_way_; }
@@ -107,6 +113,7 @@ class Simulation {
   };
 
   // server.cpp
+  void change_places();
   void pump();
   void run_batch();
   void start_sync();
@@ -205,6 +212,7 @@ class Simulation {
   const Options options_;
   SeededRng rng_;
   SeededRng core_rng_;
+  SeededRng places_rng_;
   const Config config_;
   EventHeap heap_;
   Trace trace_;

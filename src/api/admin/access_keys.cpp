@@ -27,8 +27,7 @@ bool from_settings(const Services& services, const core::Tenant& tenant, std::st
 
 /// Answers if there is none.
 std::optional<core::Tenant> find_or_answer(const Services& services, Call& call) {
-  std::optional<core::Tenant> tenant =
-      find_tenant(*services.submitter.durable_view(), std::string_view(call.param));
+  std::optional<core::Tenant> tenant = find_tenant(services.submitter, call.param);
   if (!tenant) {
     call.answer.refuse(no_such_tenant(call));
   }

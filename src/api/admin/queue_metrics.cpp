@@ -1,6 +1,7 @@
 #include "api/admin/queue_metrics.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 #include "api/gather.h"
@@ -29,16 +30,17 @@ std::string labels(const std::string& tenant, const std::string& queue) {
 
 void render_queues(const Services& services, Batcher& batcher,
                    std::move_only_function<void(std::string)> finish) {
-  const auto view = services.submitter.durable_view();
-  std::vector<core::Queue> queues = view ? view->scan<core::Queue>() : std::vector<core::Queue>{};
+  std::vector<core::Queue> queues;
+  std::map<core::TenantId, std::string> names;
+  for (const auto& view : services.submitter.durable_views()) {
+    std::ranges::move(view->scan<core::Queue>(), std::back_inserter(queues));
+    for (core::Tenant& tenant : view->scan<core::Tenant>()) {
+      names[tenant.id] = std::move(tenant.name);
+    }
+  }
   std::erase_if(queues, [](const core::Queue& one) { return !one.pull || one.deleted; });
   queues.resize(std::min(queues.size(), queues_max));
-  std::map<core::TenantId, std::string> names;
   std::vector<core::Command> commands;
-  for (const core::Tenant& tenant :
-       view ? view->scan<core::Tenant>() : std::vector<core::Tenant>{}) {
-    names[tenant.id] = tenant.name;
-  }
   for (const core::Queue& queue : queues) {
     commands.emplace_back(core::CountQueue{queue.tenant, queue.name});
   }

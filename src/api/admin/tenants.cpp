@@ -48,11 +48,13 @@ void list_tenants(const Services& services, Call& call) {
   json.begin_object();
   json.key("tenants");
   json.begin_array();
-  for (const core::Tenant& tenant : services.submitter.durable_view()->scan<core::Tenant>()) {
-    json.begin_object();
-    write_tenant(json, tenant.id, tenant.name);
-    json.field("created_at", rfc3339(tenant.created_at));
-    json.end_object();
+  for (const auto& view : services.submitter.durable_views()) {
+    for (const core::Tenant& tenant : view->scan<core::Tenant>()) {
+      json.begin_object();
+      write_tenant(json, tenant.id, tenant.name);
+      json.field("created_at", rfc3339(tenant.created_at));
+      json.end_object();
+    }
   }
   json.end_array();
   json.end_object();
@@ -95,8 +97,7 @@ void create_tenant(const Services& services, Call& call) {
 
 /// The tokens that it had open nothing any more once this is answered.
 void rotate_token(const Services& services, Call& call) {
-  const std::optional<core::Tenant> stored =
-      find_tenant(*services.submitter.durable_view(), std::string_view(call.param));
+  const std::optional<core::Tenant> stored = find_tenant(services.submitter, call.param);
   if (!stored) {
     call.answer.refuse(Error{ErrorKind::not_found, "no tenant has the id " + call.param});
     return;

@@ -172,8 +172,8 @@ Error no_such_job(std::string_view id) {
 }  // namespace
 
 void get_job(const Services& services, Call& call) {
-  const std::optional<Story> story =
-      find_story(*services.submitter.durable_view(), call.tenant->id, call.param, true);
+  const std::optional<Story> story = find_story(*services.submitter.durable_view(call.tenant->id),
+                                                call.tenant->id, call.param, true);
   if (!story) {
     call.answer.refuse(no_such_job(call.param));
     return;
@@ -193,7 +193,7 @@ void get_job(const Services& services, Call& call) {
       }
       const core::Inspected now = reply ? answer_of<core::Inspected>(reply) : core::Inspected{};
       const std::optional<Story> again =
-          find_story(*services.submitter.durable_view(), tenant, id, true);
+          find_story(*services.submitter.durable_view(tenant), tenant, id, true);
       if (!again) {
         answer.refuse(no_such_job(id));
         return;

@@ -113,7 +113,7 @@ class BulkCancel : public std::enable_shared_from_this<BulkCancel> {
         query_(std::move(query)) {
     if (!query_.by_ids) {
       unfinished_ = std::make_unique<UnfinishedMessages>(
-          services.submitter.durable_view(), tenant_,
+          services.submitter.durable_view(tenant_), tenant_,
           [this](const core::LaneKey& lane) { return lane_fits(query_.filter, lane); },
           [this](const core::Message& message) {
             return (!query_.unnamed() || core::made_by_qstash(message)) &&

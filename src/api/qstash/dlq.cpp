@@ -60,7 +60,7 @@ void list_dead_letters(const Services& services, Call& call) {
     call.answer(error_response(query.error()));
     return;
   }
-  const std::shared_ptr<core::Reader> view = services.submitter.durable_view();
+  const std::shared_ptr<core::Reader> view = services.submitter.durable_view(call.tenant->id);
   const Result<DeadLetterPage> page = list(*view, *query, services.options);
   if (!page) {
     call.answer(error_response(page.error()));
@@ -82,7 +82,7 @@ void list_dead_letters(const Services& services, Call& call) {
 }
 
 void get_dead_letter(const Services& services, Call& call) {
-  const std::shared_ptr<core::Reader> view = services.submitter.durable_view();
+  const std::shared_ptr<core::Reader> view = services.submitter.durable_view(call.tenant->id);
   const std::optional<core::DeadLetterKey> key = parse_dead_letter_id(call.tenant->id, call.param);
   const std::optional<DeadLetter> letter = key ? read_dead_letter(*view, *key) : std::nullopt;
   if (!letter) {

@@ -26,7 +26,7 @@ Result<Selected> select(const Services& services, const Call& call, bool all_mus
   if (!query) {
     return std::unexpected(query.error());
   }
-  const std::shared_ptr<core::Reader> view = services.submitter.durable_view();
+  const std::shared_ptr<core::Reader> view = services.submitter.durable_view(call.tenant->id);
   Selected selected;
   if (!query->ids.empty()) {
     Result<std::vector<core::DeadLetterKey>> keys = select_by_ids(*view, *query, all_must_exist);
@@ -70,10 +70,10 @@ Result<void> check_delay(const Services& services, const DeadLetterChanges& chan
                          const std::vector<core::DeadLetterKey>& keys) {
   const bool delayed =
       changes != nullptr && (changes->delay > Millis{0} || changes->not_before > services.now());
-  if (!delayed) {
+  if (!delayed || keys.empty()) {
     return {};
   }
-  const std::shared_ptr<core::Reader> view = services.submitter.durable_view();
+  const std::shared_ptr<core::Reader> view = services.submitter.durable_view(keys.front().tenant);
   for (const core::DeadLetterKey& key : keys) {
     const auto message = view->get<core::Message>(key.seq);
     if (message != nullptr && !message->queue.empty()) {

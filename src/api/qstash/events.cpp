@@ -74,7 +74,7 @@ void add_running(std::vector<Story>& stories, core::MessageId asked, const core:
 /// about first, and the records are read after that, so that no event is missing between the two.
 void tell_by_messages(const Services& services, Call& call, EventQuery query, bool as_logs) {
   const Result<std::vector<Story>> first =
-      read_stories(*services.submitter.durable_view(), query, services.options);
+      read_stories(*services.submitter.durable_view(query.tenant), query, services.options);
   if (!first) {
     call.answer(error_response(first.error()));
     return;
@@ -92,7 +92,7 @@ void tell_by_messages(const Services& services, Call& call, EventQuery query, bo
       [&services, answer = std::move(call.answer), query = std::move(query),
        asked = std::move(asked), as_logs](std::vector<core::Reply> replies) mutable {
         answering(answer, [&] {
-          const std::shared_ptr<core::Reader> view = services.submitter.durable_view();
+          const std::shared_ptr<core::Reader> view = services.submitter.durable_view(query.tenant);
           Result<std::vector<Story>> stories = read_stories(*view, query, services.options);
           if (!stories) {
             answer(error_response(stories.error()));
@@ -121,7 +121,7 @@ void list(const Services& services, Call& call, bool as_logs) {
     tell_by_messages(services, call, std::move(*query), as_logs);
     return;
   }
-  const std::shared_ptr<core::Reader> view = services.submitter.durable_view();
+  const std::shared_ptr<core::Reader> view = services.submitter.durable_view(call.tenant->id);
   call.answer(page_response(scan_events(*view, std::move(*query), services.options), as_logs));
 }
 

@@ -26,7 +26,7 @@ void GroupDefaults::add_to(std::vector<net::Field>& fields, const QueryOptions& 
   auto known = known_.find(group);
   if (known == known_.end()) {
     if (!view_) {
-      view_ = submitter_.durable_view();
+      view_ = submitter_.durable_view(tenant_);
     }
     std::optional<core::UrlGroup> stored = view_->get<core::UrlGroup>({tenant_, group});
     known = known_.emplace(group, stored ? std::move(stored->options) : std::vector<core::Header>{})

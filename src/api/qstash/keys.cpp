@@ -1,5 +1,4 @@
 // GET /v2/keys and POST /v2/keys/rotate: what receivers verify signatures with.
-#include "api/find_tenant.h"
 #include "api/qstash/errors.h"
 #include "api/qstash/handlers.h"
 #include "base/json.h"
@@ -37,7 +36,7 @@ void rotate_keys(const Services& services, Call& call) {
   }
   // Read now: what the request was let in with may be older than the last change.
   const std::optional<core::Tenant> stored =
-      find_tenant(*services.submitter.durable_view(), call.tenant->id);
+      services.submitter.durable_view(call.tenant->id)->get<core::Tenant>(call.tenant->id);
   if (!stored) {
     call.answer(error_response(404, "no such tenant"));
     return;

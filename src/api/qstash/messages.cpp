@@ -14,7 +14,7 @@ http::Response no_such_message(std::string_view id) {
 }  // namespace
 
 void get_message(const Services& services, Call& call) {
-  const std::shared_ptr<core::Reader> view = services.submitter.durable_view();
+  const std::shared_ptr<core::Reader> view = services.submitter.durable_view(call.tenant->id);
   const std::optional<Story> story = find_story(*view, call.tenant->id, call.param, false);
   if (!story) {
     call.answer(no_such_message(call.param));

@@ -112,8 +112,8 @@ Result<sqs::NewMessage> read_options(const Services& services, const core::Queue
 }  // namespace
 
 Result<core::Publish> read_pulled(const Services& services, Call& call, PulledParts parts) {
-  const auto queue =
-      services.submitter.durable_view()->get<core::Queue>({call.tenant->id, parts.queue});
+  const auto queue = services.submitter.durable_view(call.tenant->id)
+                         ->get<core::Queue>({call.tenant->id, parts.queue});
   if (!queue || queue->deleted || !queue->pull) {
     return fail(ErrorKind::invalid_argument,
                 "a non-empty destination must be provided: only a queue that workers pull from "

@@ -37,7 +37,8 @@ void write_queue(JsonWriter& json, const core::Queue& queue) {
 
 /// One that is being deleted is not there any more, whatever is left of it.
 std::optional<core::Queue> find_queue(const Services& services, const Call& call) {
-  auto queue = services.submitter.durable_view()->get<core::Queue>({call.tenant->id, call.param});
+  auto queue = services.submitter.durable_view(call.tenant->id)
+                   ->get<core::Queue>({call.tenant->id, call.param});
   return queue && queue->deleted ? std::nullopt : queue;
 }
 
@@ -98,8 +99,8 @@ void set_queue_paused(const Services& services, Call& call, bool paused) {
 void upsert_queue(const Services& services, Call& call) {
   Result<core::UpsertQueue> command = read_upsert(call);
   if (command && command->parallelism) {
-    const auto queue =
-        services.submitter.durable_view()->get<core::Queue>({call.tenant->id, command->name});
+    const auto queue = services.submitter.durable_view(call.tenant->id)
+                           ->get<core::Queue>({call.tenant->id, command->name});
     if (queue && !queue->deleted && queue->pull) {
       command = fail(ErrorKind::invalid_argument,
                      "parallelism: queue " + queue->name +
@@ -117,8 +118,8 @@ void list_queues(const Services& services, Call& call) {
   http::Response response;
   JsonWriter json(response.body);
   json.begin_array();
-  for (const core::Queue& queue :
-       services.submitter.durable_view()->scan(core::Range<core::Queue>::of(call.tenant->id))) {
+  for (const core::Queue& queue : services.submitter.durable_view(call.tenant->id)
+                                      ->scan(core::Range<core::Queue>::of(call.tenant->id))) {
     if (!queue.deleted) {
       write_queue(json, queue);
     }

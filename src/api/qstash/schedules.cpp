@@ -106,7 +106,7 @@ void list_schedules(const Services& services, Call& call) {
     call.answer(error_response(page.error()));
     return;
   }
-  const std::shared_ptr<core::Reader> view = services.submitter.durable_view();
+  const std::shared_ptr<core::Reader> view = services.submitter.durable_view(call.tenant->id);
   http::Response response;
   JsonWriter json(response.body);
   json.begin_array();
@@ -139,7 +139,7 @@ void list_schedules(const Services& services, Call& call) {
 }
 
 void get_schedule(const Services& services, Call& call) {
-  const std::shared_ptr<core::Reader> view = services.submitter.durable_view();
+  const std::shared_ptr<core::Reader> view = services.submitter.durable_view(call.tenant->id);
   const auto schedule = view->get<core::Schedule>({call.tenant->id, call.param});
   const auto state = view->get<core::ScheduleState>({call.tenant->id, call.param});
   if (!schedule || !state) {

@@ -176,7 +176,7 @@ void write_group(JsonWriter& json, const core::UrlGroup& group) {
 }  // namespace
 
 void list_url_groups(const Services& services, Call& call) {
-  const std::shared_ptr<core::Reader> view = services.submitter.durable_view();
+  const std::shared_ptr<core::Reader> view = services.submitter.durable_view(call.tenant->id);
   http::Response response;
   JsonWriter json(response.body);
   json.begin_array();
@@ -192,7 +192,8 @@ void get_url_group(const Services& services, Call& call) {
     return;
   }
   const std::optional<core::UrlGroup> group =
-      services.submitter.durable_view()->get<core::UrlGroup>({call.tenant->id, call.param});
+      services.submitter.durable_view(call.tenant->id)
+          ->get<core::UrlGroup>({call.tenant->id, call.param});
   if (!group) {
     call.answer(error_response(404, "topic " + call.param + " not found"));
     return;

@@ -25,7 +25,7 @@ FanOut::FanOut(const Exchange& exchange, const Topic& topic, const Incoming& inc
     : exchange_(exchange),
       topic_(topic),
       incoming_(incoming),
-      view_(exchange.services.submitter.durable_view()),
+      view_(exchange.services.submitter.durable_view(exchange.tenant_id())),
       notification_{.message_id = std::move(message_id),
                     .sequence_number = std::move(sequence_number),
                     .topic_arn = arn_of(exchange, topic),

@@ -24,7 +24,7 @@ std::optional<core::TenantId> keeper(const Services& services) {
 
 std::optional<core::Document> stored(const Services& services) {
   const auto tenant = keeper(services);
-  return tenant ? services.submitter.durable_view()->get<core::Document>(
+  return tenant ? services.submitter.durable_view(*tenant)->get<core::Document>(
                       {*tenant, signing_key_kind, key_name})
                 : std::nullopt;
 }

@@ -214,8 +214,8 @@ std::size_t bytes_of(const core::Document& document) {
 }
 
 std::shared_ptr<const Topic> find_topic(const Exchange& exchange, std::string_view name) {
-  auto document = exchange.services.submitter.durable_view()->get<core::Document>(
-      {exchange.tenant_id(), topic_kind, std::string(name)});
+  auto document = exchange.services.submitter.durable_view(exchange.tenant_id())
+                      ->get<core::Document>({exchange.tenant_id(), topic_kind, std::string(name)});
   if (!document) {
     return nullptr;
   }
@@ -235,7 +235,7 @@ std::shared_ptr<const Topic> find_topic(const Exchange& exchange, std::string_vi
 
 TopicScan::TopicScan(const Exchange& exchange, std::string after)
     : exchange_(exchange),
-      view_(exchange.services.submitter.durable_view()),
+      view_(exchange.services.submitter.durable_view(exchange.tenant_id())),
       after_(std::move(after)) {}
 
 const core::Document* TopicScan::next() {

@@ -29,7 +29,8 @@ struct Remembered {
 std::optional<core::Queue> look_up(const Exchange& exchange, std::string_view name) {
   thread_local std::array<Remembered, 16> slots;
   Remembered& slot = slots[std::hash<std::string_view>{}(name) % slots.size()];
-  const std::shared_ptr<core::Reader> view = exchange.services.submitter.durable_view();
+  const std::shared_ptr<core::Reader> view =
+      exchange.services.submitter.durable_view(exchange.tenant_id());
   if (slot.tenant != exchange.tenant_id() || !slot.queue || slot.queue->name != name ||
       slot.view.lock() != view) {
     slot = {view, exchange.tenant_id(),

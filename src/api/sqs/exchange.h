@@ -12,6 +12,7 @@
 #include "api/aws/input.h"
 #include "api/aws/output.h"
 #include "api/call.h"
+#include "api/thrown.h"
 
 namespace hk::api::sqs {
 
@@ -67,14 +68,14 @@ class Exchange {
   /// What went wrong on our side, told without its details and written into the log.
   void fail(const Error& error);
   /// Runs a piece of the action. What a store or a library throws (a broken record, no memory) ends
-  /// here and is told as our fault if the request is still unanswered.
+  /// here and is told (thrown.h) if the request is still unanswered.
   template <class Work>
   void guarded(Work&& work) {
     try {
       work();
     } catch (const std::exception& thrown) {
       if (answer_.pending()) {
-        fail(Error{ErrorKind::internal, thrown.what()});
+        fail(error_of_thrown(thrown));
       }
     }
   }

@@ -82,8 +82,8 @@ std::optional<core::Queue> source_of(Exchange& exchange, std::string_view arn) {
 }
 
 bool takes_dead_letters(const Exchange& exchange, const core::Queue& queue) {
-  return std::ranges::any_of(exchange.services.submitter.durable_view()->scan(
-                                 core::Range<core::Queue>::of(exchange.tenant_id())),
+  return std::ranges::any_of(exchange.services.submitter.durable_view(exchange.tenant_id())
+                                 ->scan(core::Range<core::Queue>::of(exchange.tenant_id())),
                              [&](const core::Queue& one) {
                                return one.pull && !one.deleted && one.pull->receives_max > 0 &&
                                       one.pull->dead_letters_to == queue.name;
@@ -108,8 +108,8 @@ std::string_view reason_text(std::string_view reason) {
 
 /// Also of a queue that is gone.
 std::string destination_arn(const Exchange& exchange, const std::string& name) {
-  const auto queue =
-      exchange.services.submitter.durable_view()->get<core::Queue>({exchange.tenant_id(), name});
+  const auto queue = exchange.services.submitter.durable_view(exchange.tenant_id())
+                         ->get<core::Queue>({exchange.tenant_id(), name});
   if (queue && queue->pull) {
     return arn_of(exchange, *queue);
   }

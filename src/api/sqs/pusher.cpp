@@ -36,19 +36,23 @@ Pusher::Pusher(engine::Submitter& submitter, const Options& options, Batcher& ba
     : submitter_(submitter), options_(options), batcher_(batcher), start_(std::move(start)) {}
 
 void Pusher::begin() {
-  for (const core::Queue& queue : submitter_.durable_view()->scan<core::Queue>()) {
-    use(queue);
+  for (const auto& view : submitter_.durable_views()) {
+    for (const core::Queue& queue : view->scan<core::Queue>()) {
+      use(queue);
+    }
   }
 }
 
 void Pusher::queue_changed(core::TenantId tenant, const std::string& name) {
   try {
-    if (const auto queue = submitter_.durable_view()->get<core::Queue>({tenant, name})) {
+    if (const auto queue = submitter_.durable_view(tenant)->get<core::Queue>({tenant, name})) {
       use(*queue);
       return;
     }
   } catch (const core::CorruptRecord& broken) {
     observe::log(observe::Level::error, "api.internal_error", {{"error", broken.what()}});
+  } catch (const engine::PartitionUnavailable&) {
+    // It hands nothing out, and was logged when it failed.
   }
   close({tenant, name});
 }

@@ -80,8 +80,8 @@ std::optional<std::string> page_start(Exchange& exchange, aws::Input& input) {
 /// Names of queues with that prefix behind `after`, in order.
 std::vector<core::Queue> queues_after(const Exchange& exchange, std::string_view prefix,
                                       std::string_view after) {
-  std::vector<core::Queue> all = exchange.services.submitter.durable_view()->scan(
-      core::Range<core::Queue>::of(exchange.tenant_id()));
+  std::vector<core::Queue> all = exchange.services.submitter.durable_view(exchange.tenant_id())
+                                     ->scan(core::Range<core::Queue>::of(exchange.tenant_id()));
   std::erase_if(all, [&](const core::Queue& one) {
     return !shown(one) || !one.name.starts_with(prefix) || one.name <= after;
   });
@@ -93,8 +93,8 @@ std::vector<core::Queue> queues_after(const Exchange& exchange, std::string_view
 
 void change_settings(const ExchangePtr& exchange, const std::string& name,
                      std::function<aws::Checked<void>(core::PullSettings&)> change) {
-  auto queue =
-      exchange->services.submitter.durable_view()->get<core::Queue>({exchange->tenant_id(), name});
+  auto queue = exchange->services.submitter.durable_view(exchange->tenant_id())
+                   ->get<core::Queue>({exchange->tenant_id(), name});
   if (!queue || !shown(*queue)) {
     exchange->refuse(told(Error{ErrorKind::not_found, {}}));
     return;
@@ -184,8 +184,8 @@ void get_queue_url(const ExchangePtr& exchange, aws::Input& input) {
   if (!well_formed(*exchange, input)) {
     return;
   }
-  const auto queue =
-      exchange->services.submitter.durable_view()->get<core::Queue>({exchange->tenant_id(), name});
+  const auto queue = exchange->services.submitter.durable_view(exchange->tenant_id())
+                         ->get<core::Queue>({exchange->tenant_id(), name});
   if (!queue || !shown(*queue) || (owner && !owner->empty() && *owner != exchange->account)) {
     exchange->refuse(told(Error{ErrorKind::not_found, {}}));
     return;

@@ -310,7 +310,7 @@ void Scheduler::set_slots(const LaneKey& key, std::uint32_t slots, Moment now) {
 // ---- starting and ending attempts ----
 
 Live* Scheduler::start_next(Moment now) {
-  while (places_ < limits_.global_parallelism && (!round_.empty() || admit_crowded())) {
+  while (places_ < places_max_ && (!round_.empty() || admit_crowded())) {
     TenantLanes& owner = *round_.front();
     const bool full = owner.places >= limits_.tenant_parallelism;
     if (full || owner.runnable.empty() || !has_share(owner)) {

@@ -34,7 +34,8 @@ struct TenantLanes {
 
 class Scheduler {
  public:
-  explicit Scheduler(const Limits& limits) : limits_(limits) {}
+  explicit Scheduler(const Limits& limits)
+      : limits_(limits), places_max_(limits.global_parallelism) {}
 
   /// Where a waiting message ended up.
   struct Placed {
@@ -118,9 +119,7 @@ class Scheduler {
   /// Due lanes and gates are woken.
   void advance(Moment now);
   [[nodiscard]] std::optional<Moment> next_timer() const;
-  [[nodiscard]] bool has_runnable() const {
-    return !round_.empty() && places_ < limits_.global_parallelism;
-  }
+  [[nodiscard]] bool has_runnable() const { return !round_.empty() && places_ < places_max_; }
 
   /// Lanes whose window runs low although the index has more; each is listed once.
   std::vector<Lane*> take_refills(std::size_t limit);
@@ -134,6 +133,12 @@ class Scheduler {
 
   [[nodiscard]] std::uint32_t in_flight() const { return in_flight_; }
   [[nodiscard]] std::uint32_t places() const { return places_; }
+  [[nodiscard]] std::uint32_t places_max() const { return places_max_; }
+  void set_places_max(std::uint32_t places);
+  /// Something would start if there were more of them.
+  [[nodiscard]] bool wants_places() const {
+    return !crowded_.empty() || (!round_.empty() && places_ >= places_max_);
+  }
   [[nodiscard]] std::size_t lane_count() const { return lanes_.size(); }
   [[nodiscard]] std::size_t pull_queue_count() const { return pull_queues_.size(); }
   [[nodiscard]] std::size_t waiting_in_memory() const { return waiting_; }
@@ -215,6 +220,7 @@ class Scheduler {
   std::uint64_t next_serial_ = 1;
   std::uint32_t in_flight_ = 0;  ///< attempts
   std::uint32_t places_ = 0;     ///< of them all
+  std::uint32_t places_max_;     ///< this machine's share of the node's
   std::size_t waiting_ = 0;
 };
 

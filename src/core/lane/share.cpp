@@ -29,7 +29,7 @@ bool Scheduler::has_share(const Gate& gate, const TenantLanes& owner) const {
 }
 
 bool Scheduler::has_share(const TenantLanes& owner) const {
-  return within_share(owner.places, left_of(limits_.global_parallelism, places_), limits_.share);
+  return within_share(owner.places, left_of(places_max_, places_), limits_.share);
 }
 
 void Scheduler::crowd(Gate& gate) {
@@ -123,6 +123,13 @@ bool Scheduler::admit_crowded() {
     return true;
   }
   return false;
+}
+
+/// Who was at their share of fewer places may go on, all of them: no end of an attempt tells them.
+void Scheduler::set_places_max(std::uint32_t places) {
+  places_max_ = places;
+  while (admit_crowded()) {
+  }
 }
 
 void Scheduler::enter_round(TenantLanes& owner) {

@@ -71,7 +71,8 @@ void Messages::start_attempts() {
     }
     batch_.event(message->tenant, live->seq, EventKind::active, live->fence.attempt);
 
-    StartAttempt start{.id = message->id,
+    StartAttempt start{.partition = context_.partition,
+                       .id = message->id,
                        .tenant = message->tenant,
                        .fence = live->fence,
                        .retried = live->attempts,

@@ -33,6 +33,7 @@ struct PublishBatch {
 /// How a push attempt ended, as delivery/ saw it. Refused when its lease is no longer the current
 /// one.
 struct CompleteAttempt {
+  PartitionId partition{};  ///< of its StartAttempt
   MessageId id{};
   Fence fence{};
   Attempt attempt{};

@@ -54,10 +54,10 @@ void Messages::explain_shares(const Message& message, const TenantLanes& owner,
                          " left for all of the tenant's destinations",
                      std::nullopt});
   }
-  if (scheduler_.places() < limits_.global_parallelism && !scheduler_.has_share(owner)) {
+  if (scheduler_.places() < scheduler_.places_max() && !scheduler_.has_share(owner)) {
     holds.push_back({"tenant_share",
                      std::to_string(owner.places) + " places of this tenant in use, and only " +
-                         std::to_string(limits_.global_parallelism - scheduler_.places()) +
+                         std::to_string(scheduler_.places_max() - scheduler_.places()) +
                          " left for all tenants",
                      std::nullopt});
   }
@@ -142,7 +142,7 @@ Reply Messages::decide(const Inspect& command) {
                             std::to_string(owner->places) + " places of this tenant are in use",
                             std::nullopt});
   }
-  if (scheduler_.places() >= limits_.global_parallelism) {
+  if (scheduler_.places() >= scheduler_.places_max()) {
     answer.holds.push_back({"global_parallelism",
                             std::to_string(scheduler_.places()) + " places are in use",
                             std::nullopt});

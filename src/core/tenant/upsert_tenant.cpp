@@ -40,25 +40,24 @@ Reply Tenants::decide(const UpsertTenant& command) {
     return fail(ErrorKind::invalid_argument, "a tenant needs a name");
   }
   Tenant tenant = command.tenant;
-  if (tenant.id.value() == 0) {
+  const bool is_new = tenant.id.value() == 0 || !tenants_.contains(tenant.id);
+  if (is_new && tenant.id.value() != 0 && !command.create_with_id) {
+    return fail(ErrorKind::not_found, "no such tenant");
+  }
+  if (is_new) {
     for (const auto& [id, known] : tenants_) {
       if (known.name == tenant.name) {
         return fail(ErrorKind::conflict, "a tenant named " + tenant.name + " exists already");
       }
     }
-    tenant.id = TenantId{tenants_.empty() ? 1 : tenants_.rbegin()->first.value() + 1};
     tenant.created_at = batch_.now();
-  } else {
-    const auto known = tenants_.find(tenant.id);
-    if (known == tenants_.end()) {
-      return fail(ErrorKind::not_found, "no such tenant");
-    }
+  } else if (command.if_still && *command.if_still != tenants_.at(tenant.id)) {
     // Whoever read it before another change would undo that one.
-    if (command.if_still && *command.if_still != known->second) {
-      return fail(
-          ErrorKind::unavailable,
-          "another change of credentials is under way: nothing was done, try again shortly");
-    }
+    return fail(ErrorKind::unavailable,
+                "another change of credentials is under way: nothing was done, try again shortly");
+  }
+  if (tenant.id.value() == 0) {
+    tenant.id = TenantId{tenants_.empty() ? 1 : tenants_.rbegin()->first.value() + 1};
   }
   const Credentials credentials(tenant);
   for (const auto& [id, known] : tenants_) {
@@ -70,7 +69,7 @@ Reply Tenants::decide(const UpsertTenant& command) {
   }
   tenants_[tenant.id] = tenant;
   batch_.put(Put<Tenant>{tenant});
-  batch_.effect(TenantChanged{tenant});
+  batch_.effect(TenantChanged{context_.partition, tenant});
   return TenantStored{tenant.id};
 }
 

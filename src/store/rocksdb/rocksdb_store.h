@@ -27,6 +27,13 @@ class FileSystem;
 
 namespace hk::store {
 
+/// The memory of several stores in one process: one cache of blocks, one budget of write buffers.
+/// (Background threads are RocksDB's own and shared by all stores as it is.)
+class SharedMemory;
+/// Sizes as in RocksDbOptions, for all of them together.
+std::shared_ptr<SharedMemory> share_memory(std::size_t block_cache_bytes,
+                                           std::size_t write_buffer_bytes);
+
 struct RocksDbOptions {
   std::string path{};
   bool create = true;  ///< make the directory if there is none
@@ -39,6 +46,8 @@ struct RocksDbOptions {
   std::size_t block_cache_bytes = std::size_t{96} << 20U;
   /// Of all tables together; also bounds the log that a restart reads (twice this).
   std::size_t write_buffer_bytes = std::size_t{48} << 20U;
+  /// Instead of cache and buffers of its own. Null: its own, of the sizes above.
+  std::shared_ptr<SharedMemory> memory{};
   int open_files_max = 512;
   /// A body of at least this size is kept apart and not rewritten by compaction.
   std::size_t blob_bytes_min = 4096;

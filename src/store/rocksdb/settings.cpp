@@ -76,13 +76,26 @@ ColumnFamilyOptions table_options(const RocksDbOptions& options,
 
 }  // namespace
 
-Settings make_settings(const RocksDbOptions& options, rocksdb::Env* env) {
-  Settings settings;
+SharedMemory::SharedMemory(std::size_t block_cache_bytes, std::size_t write_buffer_bytes) {
   rocksdb::LRUCacheOptions cache;
-  cache.capacity = std::max(options.block_cache_bytes, options.write_buffer_bytes * 3 / 2);
+  cache.capacity = std::max(block_cache_bytes, write_buffer_bytes * 3 / 2);
   cache.num_shard_bits = 2;
   cache.high_pri_pool_ratio = 0.3;
-  settings.cache = rocksdb::NewLRUCache(cache);
+  cache_ = rocksdb::NewLRUCache(cache);
+  buffers_ = std::make_shared<rocksdb::WriteBufferManager>(write_buffer_bytes, cache_);
+}
+
+std::shared_ptr<SharedMemory> share_memory(std::size_t block_cache_bytes,
+                                           std::size_t write_buffer_bytes) {
+  return std::make_shared<SharedMemory>(block_cache_bytes, write_buffer_bytes);
+}
+
+Settings make_settings(const RocksDbOptions& options, rocksdb::Env* env) {
+  Settings settings;
+  const auto memory = options.memory != nullptr
+                          ? options.memory
+                          : share_memory(options.block_cache_bytes, options.write_buffer_bytes);
+  settings.cache = memory->cache();
 
   DBOptions& db = settings.db;
   db.env = env;
@@ -103,8 +116,7 @@ Settings make_settings(const RocksDbOptions& options, rocksdb::Env* env) {
   db.verify_sst_unique_id_in_manifest = true;
 
   // Memory and CPU: two background threads, buffers and blocks in one budget, a short log.
-  db.write_buffer_manager =
-      std::make_shared<rocksdb::WriteBufferManager>(options.write_buffer_bytes, settings.cache);
+  db.write_buffer_manager = memory->buffers();
   db.max_total_wal_size = options.write_buffer_bytes * 2;
   db.max_background_jobs = 2;
   db.max_subcompactions = 1;

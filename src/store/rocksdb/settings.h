@@ -6,12 +6,27 @@
 #include <rocksdb/options.h>
 
 #include <array>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "store/rocksdb/rocksdb_store.h"
 
 namespace hk::store {
+
+class SharedMemory {
+ public:
+  SharedMemory(std::size_t block_cache_bytes, std::size_t write_buffer_bytes);
+
+  [[nodiscard]] const std::shared_ptr<rocksdb::Cache>& cache() const { return cache_; }
+  [[nodiscard]] const std::shared_ptr<rocksdb::WriteBufferManager>& buffers() const {
+    return buffers_;
+  }
+
+ private:
+  std::shared_ptr<rocksdb::Cache> cache_;  ///< write buffers are charged to it
+  std::shared_ptr<rocksdb::WriteBufferManager> buffers_;
+};
 
 struct Settings {
   rocksdb::DBOptions db{};

@@ -35,9 +35,12 @@ TEST(Dispatcher, DeliversAndReportsTheAnswer) {
         "HTTP/1.1 201 Created\r\nX-A: b\r\nX-Bad: \xff\r\nContent-Length: 6\r\n\r\nthanks");
   });
   World world;
-  const auto start = attempt_to(receiver.url("/hook?x=1"), R"({"a":1})");
+  auto start = attempt_to(receiver.url("/hook?x=1"), R"({"a":1})");
 
+  start.partition = core::PartitionId{3};
   const auto report = world.deliver(start);
+
+  EXPECT_EQ(report.partition, core::PartitionId{3});
 
   EXPECT_TRUE(report.delivered);
   EXPECT_EQ(report.id, start.id);

@@ -87,7 +87,8 @@ std::string ok_answer(std::string_view body = "");
 class FakeSubmitter final : public engine::Submitter {
  public:
   void submit(std::vector<engine::Submission>& batch) override;
-  std::shared_ptr<core::Reader> durable_view() override { return nullptr; }
+  std::shared_ptr<core::Reader> durable_view(core::TenantId /*tenant*/) override { return nullptr; }
+  std::vector<std::shared_ptr<core::Reader>> durable_views() override { return {}; }
 
   /// Waits until that many reports have come, or patience ends.
   std::vector<core::CompleteAttempt> wait_for(std::size_t count);

@@ -7,6 +7,7 @@
 
 #include "integration/store/rocksdb_fixture.h"
 #include "store/rocksdb/database.h"
+#include "store/rocksdb/settings.h"
 
 namespace hk::store {
 namespace HK_TEST_FILE {
@@ -23,6 +24,38 @@ std::string format_of(const std::string& path) {
   std::ostringstream text;
   text << std::ifstream(path + "/FORMAT").rdbuf();
   return text.str();
+}
+
+TEST(RocksDbDirectory, SeveralShareOneMemoryAndNothingElse) {
+  const TempDir dir;
+  const auto memory = share_memory(std::size_t{4} << 20U, std::size_t{1} << 20U);
+  std::vector<std::unique_ptr<DurableStore>> stores;
+  for (const char* name : {"one", "two"}) {
+    RocksDbOptions options = small_options(dir.file(name));
+    options.memory = memory;
+    stores.push_back(open_or_fail(options));
+    ASSERT_NE(stores.back(), nullptr);
+  }
+
+  // More than the buffers of both hold: each write may flush, and nothing of it is the other's.
+  for (std::uint64_t i = 0; i < 40; ++i) {
+    write_numbered(*stores[i % 2], 4, std::size_t{16} << 10U);
+  }
+
+  for (const auto& store : stores) {
+    ASSERT_TRUE(store->sync().has_value());
+    EXPECT_EQ(store->last_written(), 80U);
+    const auto last = store->snapshot()->get(Table::message, numbered_key(80));
+    ASSERT_TRUE(last.has_value());
+    EXPECT_EQ(*last, numbered_value(80, std::size_t{16} << 10U));
+  }
+  const auto cache_of = [](const RocksDbOptions& options) {
+    return make_settings(options, rocksdb::Env::Default()).cache;
+  };
+  RocksDbOptions sharing;
+  sharing.memory = memory;
+  EXPECT_EQ(cache_of(sharing), cache_of(sharing));
+  EXPECT_NE(cache_of({}), cache_of({}));
 }
 
 TEST(RocksDbDirectory, KeepsItsFormatAndPassesItOnToItsBackups) {

@@ -44,7 +44,17 @@ class FakeSubmitter final : public engine::Submitter {
       mailbox->deliver(std::move(finished));
     }
   }
-  std::shared_ptr<core::Reader> durable_view() override { return reader; }
+  /// The tenant's partition is not open.
+  std::string unavailable{};
+  std::shared_ptr<core::Reader> durable_view(core::TenantId /*tenant*/) override {
+    if (!unavailable.empty()) {
+      throw engine::PartitionUnavailable(unavailable);
+    }
+    return reader;
+  }
+  std::vector<std::shared_ptr<core::Reader>> durable_views() override {
+    return {durable_view(core::TenantId{})};
+  }
 };
 
 class FakeIoThread final : public http::IoThread {

@@ -36,6 +36,19 @@ TEST_F(Messages, AMessageIsShownWithEverythingAPublisherSaid) {
     "flowControlKey": "key", "rate": 10, "period": 60})"));
 }
 
+TEST_F(Messages, OfAPartitionThatIsNotOpenAreNotAvailable) {
+  const std::string id = store(core::Seq{1});
+  submitter.unavailable = "partition 3 is closed: its store has failed";
+
+  for (const std::string& target : {"/v2/messages/" + id, std::string("/v2/dlq"),
+                                    std::string("/v2/schedules"), "/api/v1/jobs/" + id}) {
+    const http::Response response = call("GET", target);
+
+    EXPECT_EQ(response.status, 503) << target;
+    EXPECT_NE(response.body.find(submitter.unavailable), std::string::npos) << response.body;
+  }
+}
+
 TEST_F(Messages, APlainMessageHasNothingExtra) {
   const std::string id = store(core::Seq{1});
 

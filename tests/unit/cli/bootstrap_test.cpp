@@ -23,7 +23,10 @@ class Tenants final : public engine::Submitter {
     }
     batch.clear();
   }
-  std::shared_ptr<core::Reader> durable_view() override {
+  std::vector<std::shared_ptr<core::Reader>> durable_views() override {
+    return {durable_view(core::TenantId{})};
+  }
+  std::shared_ptr<core::Reader> durable_view(core::TenantId /*tenant*/) override {
     return std::make_shared<store::TypedReader>(store_.snapshot());
   }
   void put(const core::Tenant& tenant) {

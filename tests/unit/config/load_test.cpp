@@ -62,7 +62,7 @@ TEST_F(Load, GivesTheDefaultsWhenNothingIsSaid) {
   EXPECT_FALSE(options->allow_private_destinations);
   EXPECT_FALSE(options->allow_loopback_destinations);
   EXPECT_FALSE(options->allow_insecure_listen);
-  EXPECT_EQ(options->edge_threads, 1U);
+  EXPECT_EQ(options->edge_threads, 0U);
   EXPECT_EQ(options->body_bytes_max, 10U << 20U);
   EXPECT_EQ(options->connections_max, 16000U);
   EXPECT_EQ(options->dedup_window, 10min);
@@ -199,8 +199,10 @@ TEST_F(Load, NamesTheOptionTheSourceTheValueAndWhatIsRight) {
        "--edge-threads: \"two\" is not a whole number: write it with digits "
        "only, for "
        "example 16"},
-      {"edge_threads", "0", "--edge-threads: \"0\" must be from 1 to 64"},
-      {"edge_threads", "65", "--edge-threads: \"65\" must be from 1 to 64"},
+      {"edge_threads", "-1",
+       "--edge-threads: \"-1\" is not a whole number: write it with digits "
+       "only, for example 16"},
+      {"edge_threads", "65", "--edge-threads: \"65\" must be from 0 to 64"},
       {"cache_bytes", "64 MB",
        "--cache-bytes: \"64 MB\" is not a size: write for example 1000, 512KiB "
        "or 64MiB"},

@@ -18,18 +18,21 @@ std::vector<std::uint64_t> Ran::started() const {
 }
 
 Rig::Rig(const Limits& given) : limits(given) {
-  open();
+  static_cast<void>(open());
   run(UpsertTenant{.tenant = {.name = "one"}});
 }
 
 Rig::~Rig() = default;
 
-void Rig::open() {
+Result<void> Rig::open(const Term& term) {
   machine = std::make_unique<Machine>(limits, rng, zones);
-  machine->recover(reader, now);
+  if (auto recovered = machine->recover(reader, now, term); !recovered) {
+    return recovered;
+  }
   for (const Mutation& mutation : machine->take().mutations) {
     reader.apply(mutation);
   }
+  return {};
 }
 
 void Rig::begin() { machine->begin(now, reader); }

@@ -54,7 +54,9 @@ class Rig {
   ~Rig();
 
   /// The process dies and starts again: what was taken so far is stored.
-  void restart() { open(); }
+  void restart() { static_cast<void>(open()); }
+  /// The same, with an epoch and origin from outside; an error: they do not fit what is stored.
+  Result<void> open(const Term& term = {});
 
   void pass(Millis time) { now += time; }
 
@@ -81,7 +83,6 @@ class Rig {
   std::unique_ptr<Machine> machine;
 
  private:
-  void open();
   void begin();
   void execute(Command command);
   Ran end();

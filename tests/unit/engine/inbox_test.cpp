@@ -178,7 +178,7 @@ TEST(Inbox, ATenantThatFloodsLeavesRoomForTheOthers) {
 
   auto polite = submissions(ask(2), ask(1), ask(3));
   EXPECT_EQ(inbox.put(polite), 1U);
-  EXPECT_EQ(tenant_of(polite.front().command), core::TenantId{1});
+  EXPECT_EQ(core::tenant_of(polite.front().command), core::TenantId{1});
 }
 
 TEST(Inbox, ATenantThatFloodsWithBytesLeavesRoomForTheOthers) {

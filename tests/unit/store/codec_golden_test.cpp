@@ -65,6 +65,7 @@ constexpr std::string_view tenant_2 =  // has an access key and the mark of deve
     "0a0764656661756c7412086469676573742d3112086469676573742d321a087365616c65642d61220873"
     "65616c65642d6228d20932120a03484b3112087365616c65642d6318ae2c3801";
 constexpr std::string_view meta_1 = "0801100818462080d095ffbc31";
+constexpr std::string_view meta_2 = "0801100818c68080808080c0022080d095ffbc312805";
 
 TEST(CodecGolden, WhatIsWrittenIsWhatWasAlwaysWritten) {
   const auto message = std::make_shared<const core::Message>(samples::message());
@@ -91,6 +92,7 @@ TEST(CodecGolden, WhatIsWrittenIsWhatWasAlwaysWritten) {
   EXPECT_EQ(to_hex(only_write(core::Put<core::Tenant>{samples::tenant_of_development()}).value),
             tenant_2);
   EXPECT_EQ(to_hex(only_write(core::Put<core::Meta>{samples::meta()}).value), meta_1);
+  EXPECT_EQ(to_hex(only_write(core::Put<core::Meta>{samples::meta_of_origin()}).value), meta_2);
 }
 
 TEST(CodecGolden, WhatWasWrittenIsReadAsItWasMeant) {
@@ -128,6 +130,7 @@ TEST(CodecGolden, WhatWasWrittenIsReadAsItWasMeant) {
             samples::tenant_of_development());
   EXPECT_EQ(Codec<core::Counters>::decode({}, from_hex(counters_1)), samples::counters());
   EXPECT_EQ(Codec<core::Meta>::decode({}, from_hex(meta_1)), samples::meta());
+  EXPECT_EQ(Codec<core::Meta>::decode({}, from_hex(meta_2)), samples::meta_of_origin());
   EXPECT_EQ(decode_pepper(from_hex(pepper_1)), std::string("\1b\0c", 4));
 }
 

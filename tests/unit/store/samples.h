@@ -128,7 +128,19 @@ inline core::Tenant tenant_of_development() {
 
 inline core::Counters counters() { return {100, 1, 40, 30, 20, 10, 5, 200, 7}; }
 
-inline core::Meta meta() { return {1, 8, core::Seq{70}, moment_from_ms(1'700'000'000'000)}; }
+inline core::Meta meta() {
+  return {.format = 1,
+          .epoch = 8,
+          .indexed_up_to = core::Seq{70},
+          .time = moment_from_ms(1'700'000'000'000)};
+}
+/// Of a partition that is not the only one.
+inline core::Meta meta_of_origin() {
+  core::Meta meta = samples::meta();
+  meta.origin = core::Origin{5};
+  meta.indexed_up_to = core::make_seq(meta.origin, 70);
+  return meta;
+}
 
 inline core::Events events() {
   return {core::TenantId{5},

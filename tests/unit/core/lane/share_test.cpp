@@ -152,5 +152,54 @@ TEST(Share, ATenantAtItsShareGoesOnWhenAnotherGivesBack) {
   EXPECT_EQ(yard.start_all(), seqs({3}));
 }
 
+TEST(Share, MorePlacesWakeEveryTenantThatMayHaveSome) {
+  Limits limits;
+  limits.global_parallelism = 12;
+  limits.share = 1;
+  limits.quantum = 1;
+  Yard yard(limits);
+  yard.scheduler.set_places_max(4);
+  std::uint64_t next = 1;
+  for (std::uint32_t tenant = 1; tenant <= 3; ++tenant) {
+    for (std::uint64_t i = 0; i < 2; ++i) {
+      yard.add(next++, to_host(host(i), tenant));
+    }
+  }
+  const std::size_t before = yard.start_all().size();
+  EXPECT_LT(before, 4U);
+  EXPECT_FALSE(yard.scheduler.has_runnable());
+  EXPECT_TRUE(yard.scheduler.wants_places());
+
+  yard.scheduler.set_places_max(12);
+
+  EXPECT_TRUE(yard.scheduler.has_runnable());
+  EXPECT_EQ(before + yard.start_all().size(), 6U);
+}
+
+TEST(Share, PlacesCanBeTakenAwayAndGivenBackBetweenTwoBatches) {
+  Limits limits;
+  limits.global_parallelism = 3;
+  Yard yard(limits);
+  for (std::uint64_t seq = 1; seq <= 5; ++seq) {
+    yard.add(seq, to_host(host(seq), 1));
+  }
+  yard.scheduler.set_places_max(1);
+  EXPECT_EQ(yard.start_all(), seqs({1}));
+  EXPECT_TRUE(yard.scheduler.wants_places());
+
+  yard.scheduler.set_places_max(3);
+  EXPECT_EQ(yard.start_all(), seqs({2, 3}));
+  yard.scheduler.set_places_max(1);  // what runs may end
+  yard.end(1);
+  EXPECT_TRUE(yard.start_all().empty());
+  EXPECT_TRUE(yard.scheduler.wants_places());
+  yard.end(2);
+  yard.end(3);
+  EXPECT_EQ(yard.start_all(), seqs({4}));
+  yard.scheduler.set_places_max(3);
+  EXPECT_EQ(yard.start_all(), seqs({5}));
+  EXPECT_FALSE(yard.scheduler.wants_places());
+}
+
 }  // namespace HK_TEST_FILE
 }  // namespace hk::core

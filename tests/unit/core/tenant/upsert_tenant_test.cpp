@@ -19,6 +19,20 @@ TEST(UpsertTenant, NumbersThemAndKeepsNamesApart) {
             ErrorKind::not_found);
 }
 
+TEST(UpsertTenant, CreatesOneWithAnIdForWhoKnowsThatNobodyHasIt) {
+  Rig rig;
+  const UpsertTenant seven{.tenant = {.id = TenantId{7}, .name = "seven"}, .create_with_id = true};
+  EXPECT_EQ(rig.run(UpsertTenant(seven)).only<TenantStored>().id, TenantId{7});
+  EXPECT_EQ(rig.run(UpsertTenant(seven)).only<TenantStored>().id, TenantId{7});  // it is there
+  EXPECT_EQ(
+      rig.run(UpsertTenant{.tenant = {.id = TenantId{8}, .name = "seven"}, .create_with_id = true})
+          .replies.at(0)
+          .error()
+          .kind,
+      ErrorKind::conflict);
+  EXPECT_EQ(rig.run(UpsertTenant{.tenant = {.name = "next"}}).only<TenantStored>().id, TenantId{8});
+}
+
 TEST(UpsertTenant, ReplacesWhatIsThere) {
   Rig rig;
   Tenant tenant = rig.reader.rows<Tenant>().at(tenant_one);
