@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/pull/receipt.h"
 #include "core/record.h"
 
 namespace hk::core {

@@ -6,7 +6,7 @@
 #include <string>
 #include <variant>
 
-#include "core/record.h"
+#include "core/document/record.h"
 
 namespace hk::core {
 

@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "core/record.h"
+#include "core/flow/record.h"
 
 namespace hk::core {
 

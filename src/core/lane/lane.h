@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/lane/gate.h"
+#include "core/pull/receipt.h"
 #include "core/record.h"
 
 namespace hk::core {

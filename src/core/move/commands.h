@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-#include "core/record.h"
+#include "core/move/record.h"
 
 namespace hk::core {
 

@@ -9,7 +9,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "core/record.h"
+#include "core/pull/receipt.h"
+#include "core/queue/record.h"
 
 namespace hk::core {
 

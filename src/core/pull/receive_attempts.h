@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/pull/receipt.h"
 #include "core/queue/key.h"
 #include "core/record.h"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <variant>
 
-#include "core/record.h"
+#include "core/schedule/record.h"
 
 namespace hk::core {
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <variant>
 
-#include "core/record.h"
+#include "core/tenant/record.h"
 
 namespace hk::core {
 

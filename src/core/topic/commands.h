@@ -5,7 +5,7 @@
 #include <variant>
 #include <vector>
 
-#include "core/record.h"
+#include "core/topic/record.h"
 
 namespace hk::core {
 

@@ -1,4 +1,4 @@
-#include "core/record.h"
+#include "core/lane/record.h"
 
 namespace hk::core {
 
