@@ -49,13 +49,13 @@ class Service {
   /// What the server is to read of a body for this target. Any thread.
   [[nodiscard]] std::size_t body_bytes_max(std::string_view target) const;
 
-  /// The thread's own. On that thread.
-  Batcher& batcher_of(http::IoThread& io);
-  [[nodiscard]] const Options& options() const { return options_; }
   /// For large answers that clients have not read yet, in bytes.
   [[nodiscard]] const engine::TenantRoom& answer_room() const { return *answer_room_; }
 
  private:
+  /// The thread's own. On that thread.
+  Batcher& batcher_of(http::IoThread& io);
+
   // Constant after construction.
   const Options options_;
   const Services services_;

@@ -12,6 +12,13 @@
 
 namespace hk::core {
 
+/// Where a queue pushes to: its messages have no URL of their own.
+struct PushTarget {
+  std::string url{};
+  std::string host{};  ///< of url, as in Message
+  Millis timeout{};
+};
+
 /// Send one attempt and report back with CompleteAttempt. The lease runs out at `lease_until`
 /// (partition time): a report after that is refused.
 struct StartAttempt {
@@ -24,6 +31,7 @@ struct StartAttempt {
   Moment lease_until{};
   std::array<std::uint8_t, 8> span_id{};
   std::shared_ptr<const Message> message{};  ///< never null when the engine hands it on
+  std::shared_ptr<const PushTarget> to{};    ///< null: to the message's own URL
 };
 
 /// The tenant's credentials changed: adapters and signers read them again.

@@ -8,8 +8,12 @@
 
 namespace hk::core {
 
-Machine::Machine(const Limits& limits, Rng& rng, Zones& zones, PartitionId partition)
-    : context_{.limits = limits, .partition = partition, .rng = rng},
+Machine::Machine(const Limits& limits, Rng& rng, Zones& zones, PartitionId partition,
+                 PushHosts push_hosts)
+    : context_{.limits = limits,
+               .partition = partition,
+               .rng = rng,
+               .push_hosts = std::move(push_hosts)},
       scheduler_(context_.limits),
       tenants_(context_),
       documents_(context_, tenants_),
@@ -68,10 +72,10 @@ void Machine::advance() {
   tenants_.advance();
   flow_keys_.advance();
   schedules_.advance();
-  messages_.start_attempts();
   pulls_.forget_past_delays();
   moves_.advance();
   pulls_.hand_out();
+  messages_.start_attempts();  // who asks for a message of a queue that pushes gets it first
   lanes_.advance();
 }
 

@@ -31,7 +31,7 @@ struct Outcomes {
 class Partition {
  public:
   Partition(const core::Limits& limits, store::Store& store, Rng& rng, core::Zones& zones,
-            std::size_t cache_bytes, core::PartitionId id = {});
+            std::size_t cache_bytes, core::PartitionId id = {}, core::PushHosts push_hosts = {});
   ~Partition();
   Partition(const Partition&) = delete;
   Partition& operator=(const Partition&) = delete;

@@ -26,6 +26,11 @@ std::size_t bytes_of(const std::vector<core::Endpoint>& endpoints) {
   return bytes;
 }
 
+std::size_t bytes_of(const core::PullSettings& settings) {
+  return settings.push.url.size() + engine::bytes_of(settings.extra) +
+         engine::bytes_of(settings.tags);
+}
+
 // What a command carries that is no message to publish. Names, and lists of receipts, are as short
 // as a request of 10 entries lets them be.
 std::size_t text_of(const core::UpsertSchedule& upsert) {
@@ -45,12 +50,8 @@ std::size_t text_of(const core::RetryDeadLetter& retry) {
   return (changes->body ? changes->body->size() : 0) +
          (changes->headers ? engine::bytes_of(*changes->headers) : 0);
 }
-std::size_t text_of(const core::CreatePullQueue& create) {
-  return engine::bytes_of(create.settings.extra) + engine::bytes_of(create.settings.tags);
-}
-std::size_t text_of(const core::SetPullSettings& set) {
-  return engine::bytes_of(set.settings.extra) + engine::bytes_of(set.settings.tags);
-}
+std::size_t text_of(const core::CreatePullQueue& create) { return bytes_of(create.settings); }
+std::size_t text_of(const core::SetPullSettings& set) { return bytes_of(set.settings); }
 std::size_t text_of(const core::UpsertEndpoints& upsert) { return bytes_of(upsert.endpoints); }
 std::size_t text_of(const core::RemoveEndpoints& remove) { return bytes_of(remove.endpoints); }
 std::size_t text_of(const core::SetGroupOptions& set) { return engine::bytes_of(set.options); }

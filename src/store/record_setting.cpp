@@ -1,5 +1,8 @@
 /// Records that people change: queues, flow keys, tenants; and the partition's own meta record.
+#include <charconv>
 #include <limits>
+#include <string>
+#include <utility>
 
 #include "store/codec.h"
 #include "store/key.h"
@@ -10,7 +13,8 @@ namespace {
 
 void set_pull(records::PullSettings& record, const core::PullSettings& pull) {
   const auto& [fifo, visibility, delay, wait, retention, bytes_max, content_dedup, dedup_by_group,
-               dead_letters_to, receives_max, halt, extra, tags, purged_at, purges, version] = pull;
+               dead_letters_to, receives_max, halt, push, extra, tags, purged_at, purges, version] =
+      pull;
   record.set_fifo(fifo);
   record.set_visibility(visibility.count());
   record.set_delay(delay.count());
@@ -22,6 +26,8 @@ void set_pull(records::PullSettings& record, const core::PullSettings& pull) {
   record.set_dead_letters_to(dead_letters_to);
   record.set_receives_max(receives_max);
   record.set_halt(halt);
+  record.set_push_url(push.url);
+  record.set_push_parallelism(push.parallelism);
   set_headers(*record.mutable_extra(), extra);
   set_headers(*record.mutable_tags(), tags);
   record.set_purged_at(to_ms(purged_at));
@@ -29,7 +35,28 @@ void set_pull(records::PullSettings& record, const core::PullSettings& pull) {
   record.set_version(version);
 }
 
+/// Queues that were stored before pushes were the core's have them among what is the adapter's.
+core::PushSettings take_push(records::PullSettings& record) {
+  core::PushSettings push{.url = std::move(*record.mutable_push_url()),
+                          .parallelism = record.push_parallelism()};
+  auto& extra = *record.mutable_extra();
+  for (auto one = extra.begin(); one != extra.end();) {
+    if (one->name() == "HikyakuPushUrl") {
+      push.url = std::move(*one->mutable_value());
+    } else if (one->name() == "HikyakuPushParallelism") {
+      const std::string& text = one->value();
+      std::from_chars(text.data(), text.data() + text.size(), push.parallelism);
+    } else {
+      ++one;
+      continue;
+    }
+    one = extra.erase(one);
+  }
+  return push;
+}
+
 core::PullSettings take_pull(records::PullSettings& record) {
+  core::PushSettings push = take_push(record);  // before `extra` is read
   return {.fifo = record.fifo(),
           .visibility = Millis{record.visibility()},
           .delay = Millis{record.delay()},
@@ -41,6 +68,7 @@ core::PullSettings take_pull(records::PullSettings& record) {
           .dead_letters_to = std::move(*record.mutable_dead_letters_to()),
           .receives_max = record.receives_max(),
           .halt = record.halt(),
+          .push = std::move(push),
           .extra = take_headers(*record.mutable_extra()),
           .tags = take_headers(*record.mutable_tags()),
           .purged_at = moment_from_ms(record.purged_at()),

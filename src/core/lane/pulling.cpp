@@ -38,6 +38,7 @@ void Scheduler::feed(PullQueue& queue) {
     queue.fed = true;
     fed_.push_back(&queue);
   }
+  wake_pusher(queue);
 }
 
 PullQueue* Scheduler::next_fed() {

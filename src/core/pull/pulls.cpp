@@ -22,6 +22,7 @@ Moment Pulls::wake_at() const {
 void Pulls::settings_changed(const Queue& queue, const PullSettings& before) {
   go_on_if_allowed(queue);
   retime_if_needed(queue, before);
+  use_push(queue);
 }
 
 void Pulls::emptied(const QueueKey& queue) {

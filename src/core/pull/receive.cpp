@@ -108,7 +108,7 @@ bool Pulls::hand_out_to(const Queue& queue, PullQueue& pull, const Waiter& waite
       room.take(*message);
       continue;
     }
-    lease_to(*live, waiter, visibility);
+    lease_to(*live, waiter.receiver, visibility);
     room.hand_out(*message);
     live->nonce = message->id.nonce;
     out.messages.push_back(handed_out(*live, std::move(message)));
@@ -152,6 +152,7 @@ void Pulls::answer_late() {
 }
 
 void Pulls::queue_gone(const Queue& queue) {
+  use_push(queue);
   const auto found = waiters_.find({queue.tenant, queue.name});
   if (found == waiters_.end()) {
     return;
@@ -186,14 +187,14 @@ bool Pulls::must_not_be_handed_out(const Queue& queue, Live& live, const Message
   return true;
 }
 
-void Pulls::lease_to(Live& live, const Waiter& waiter, Millis visibility) {
+void Pulls::lease_to(Live& live, ReceiverId receiver, Millis visibility) {
   HK_ASSERT(live.leased);
   if (live.attempts > 0) {
     HK_SOMETIMES(received_again);
   }
   ++live.attempts;
   ++tenants_.counters(live.lane->key.tenant).attempts;
-  live.receiver = waiter.receiver;
+  live.receiver = receiver;
   live.fence = {context_.progress.epoch(), live.attempts};
   live.started_at = batch_.now();
   if (live.first_received_at == Moment{}) {

@@ -23,7 +23,7 @@ Result<void> Identity::append_signed(std::string& out, const Addressed& addresse
   out.append("Upstash-Signature: ");
   signer_.append_token(
       out, *key,
-      {message.url, message.body, addressed.now.time_since_epoch().count(), request.fence});
+      {request.url(), message.body, addressed.now.time_since_epoch().count(), request.fence});
   out.append("\r\n");
   append_field_if_safe(out, "Upstash-Caller-Ip", message.caller_ip);
   return {};

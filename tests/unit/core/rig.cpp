@@ -25,7 +25,15 @@ Rig::Rig(const Limits& given) : limits(given) {
 Rig::~Rig() = default;
 
 Result<void> Rig::open(const Term& term) {
-  machine = std::make_unique<Machine>(limits, rng, zones);
+  machine = std::make_unique<Machine>(
+      limits, rng, zones, PartitionId{},
+      [forbidden = forbidden_url](const Queue& queue) -> Result<std::string> {
+        const std::string& url = queue.pull->push.url;
+        if (url == forbidden) {
+          return fail(ErrorKind::invalid_argument, "forbidden");
+        }
+        return url.substr(0, url.find('/', url.find("//") + 2));
+      });
   if (auto recovered = machine->recover(reader, now, term); !recovered) {
     return recovered;
   }

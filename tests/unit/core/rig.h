@@ -80,6 +80,7 @@ class Rig {
   MemoryReader reader;
   SeededRng rng{7};
   NamedZones zones;
+  std::string forbidden_url{};  ///< for queues that push, since the last start
   std::unique_ptr<Machine> machine;
 
  private:
