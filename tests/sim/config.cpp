@@ -178,6 +178,7 @@ Config draw_config(Rng& rng, std::uint64_t seed) {
   SeededRng more(seed ^ 0x0716'1a5eULL);  // not of `rng`: seeds stay what they were
   config.origin = chance(more, 250) ? between(more, 1, 65'535) : 0;
   config.places_every = chance(more, 250) ? between(more, 1, 40) : 0;
+  config.pull_push = config.pull_queues > 0 && chance(more, 600) ? between(more, 200, 900) : 0;
   return config;
 }
 

@@ -51,6 +51,7 @@ struct Config {
   std::uint32_t pull_attempts = 0;  ///< receives with an attempt id
   std::uint32_t pull_moves = 0;     ///< of what is done with queues: tasks that move messages
   std::uint32_t pull_pauses = 0;    ///< of what is done with queues: pauses, and their ends
+  std::uint32_t pull_push = 0;      ///< queues that push
   std::uint32_t pull_brief = 0;  ///< dead letters that come to a queue that keeps nothing for long
   std::vector<HostConfig> hosts{};
 

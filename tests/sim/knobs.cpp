@@ -69,6 +69,7 @@ constexpr std::array all_knobs{
     knob<&Config::pull_redrive>("pull_redrive"),
     knob<&Config::pull_moves>("pull_moves"),
     knob<&Config::pull_pauses>("pull_pauses"),
+    knob<&Config::pull_push>("pull_push"),
     knob<&Config::pull_brief>("pull_brief"),
     knob<&Config::pull_attempts>("pull_attempts"),
     knob<&Config::pull_halt>("pull_halt"),

@@ -45,6 +45,8 @@ struct ModelMessage {
   std::uint32_t forgiven = 0;  ///< receives that do not count any more
   Moment received_at{};
   std::uint64_t received_in_life = 0;
+  bool pushed = false;      ///< on the wire, under `fence`; until then it is not visible
+  std::string push_host{};  ///< where to
 
   [[nodiscard]] core::Seq seq() const { return content->id.seq; }
   [[nodiscard]] bool ordered() const { return !content->queue.empty(); }
@@ -154,6 +156,8 @@ class Model {
       : limits_(limits), last_seq_(core::make_seq(origin, 0)) {}
   /// The server's share of the places for attempts is another one from its next batch on.
   void set_places(std::uint32_t places) { limits_.global_parallelism = places; }
+  /// From the next start on nothing may be pushed to that host; "": to any.
+  void forbid(std::string host) { forbidden_ = std::move(host); }
   Model(const Model&) = delete;
   Model& operator=(const Model&) = delete;
 
@@ -162,6 +166,7 @@ class Model {
     Moment time{};
     std::span<const Op> ops{};
     const Decoded* written = nullptr;
+    std::span<const core::Effect> effects{};  ///< none: the write has failed
   };
   /// One batch. Throws Violation. Returns what each operation must be answered.
   std::vector<Expected> apply(const Step& step);
@@ -321,12 +326,23 @@ class Model {
   void finish_canceled(core::Seq seq);
   void end_pulled(core::Seq seq);
   [[nodiscard]] bool moved_now(core::Seq seq) const;
-  void hand_out();
+  void judge(const core::Events& events, std::size_t at,
+             std::map<core::Seq, std::uint32_t>& to_come);
   void check_may_go(core::TenantId tenant, core::Seq seq);
   const ModelQueue* dead_letter_queue(const ModelMessage& message);
   void hand_out_one(core::TenantId tenant, const core::EventRef& event, bool last);
   void move_one(core::TenantId tenant, core::Seq from, core::Seq to);
   void give_up(core::Seq from, const std::shared_ptr<const core::Message>& got);
+
+  // model_push.cpp
+  Expected push_ended(const Op& op);
+  void check_push(const ModelMessage& before, Moment until) const;
+  void put_on_the_wire(core::Seq seq);
+  void expire_pushes();
+  void count_push(const ModelMessage& message, bool on);
+  [[nodiscard]] std::string push_host(const Named& queue) const;
+  [[nodiscard]] const ModelMessage* owed_push(const Named& queue, Moment time) const;
+  void check_pushed(const core::StartAttempt& start) const;
 
   // model_fair.cpp
   void note_depth(const core::LaneKey& key, const PullLane& lane);
@@ -381,11 +397,12 @@ class Model {
 
   // model_check.cpp
   void compare_written();
+  void check_places(const ModelMessage& message, const std::string& host);
   [[nodiscard]] std::uint32_t places_of(const core::Message& content) const;
   [[nodiscard]] bool within_share(std::uint64_t held, std::uint64_t limit,
                                   std::uint64_t taken) const;
   [[nodiscard]] bool tenant_open(core::TenantId tenant) const;
-  [[nodiscard]] bool host_open(const ModelMessage& message) const;
+  [[nodiscard]] bool host_open(core::TenantId tenant, const std::string& host) const;
   [[nodiscard]] bool flow_open(const ModelMessage& message, Moment time) const;
   [[nodiscard]] const ModelMessage* owed(const core::LaneKey& key, const LaneView& lane,
                                          Moment time) const;
@@ -416,6 +433,8 @@ class Model {
   std::map<Named, std::uint64_t> flow_pending_;
   std::map<Named, std::uint64_t> lags_;
   std::map<core::LaneKey, PullLane> pull_lanes_;  ///< none is empty
+  std::set<std::pair<Moment, core::Seq>> push_leases_;
+  std::map<Named, std::uint32_t> pushed_;  ///< by queue
   /// Lanes that had as many messages since the start as memory may not hold: of those it may not
   /// know all that is visible, nor all that is out.
   std::set<core::LaneKey> deep_;
@@ -427,6 +446,7 @@ class Model {
   // What goes with the process: first come, first served.
   std::map<Named, std::vector<Waiter>> waiters_;
   bool draining_ = false;
+  std::string forbidden_;                      ///< host
   std::set<core::ReceiverId> told_gone_;       ///< their queue was deleted in this batch
   std::map<Named, std::vector<Given>> given_;  ///< in the order in which it was given
   std::map<core::ReceiverId, Given> again_;    ///< who must get what it got before, in this batch
@@ -441,6 +461,7 @@ class Model {
 
   // Of the batch that is being judged.
   const Decoded* written_ = nullptr;
+  std::map<std::pair<core::Seq, std::uint32_t>, const core::StartAttempt*> pushes_now_;
   std::size_t next_message_ = 0;
   std::set<core::Seq> changed_;
   std::set<core::Seq> handed_out_;

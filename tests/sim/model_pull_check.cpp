@@ -36,6 +36,15 @@ void Model::check_hand_outs(std::span<const core::Effect> effects, Millis late_m
   }
   std::map<core::Seq, Moment> hidden_until;
   for (const core::Effect& effect : effects) {
+    if (const auto* const start = std::get_if<core::StartAttempt>(&effect); start && start->to) {
+      require(received.erase({start->id.seq, start->fence.attempt}) == 1, "I13 effects",
+              name_of(start->id.seq) + " was pushed without its record");
+      check_pushed(*start);
+      const auto before = hidden_until.find(start->id.seq);
+      require(before == hidden_until.end() || before->second <= time_, "one receiver at a time",
+              name_of(start->id.seq) + " was pushed while a receiver has it");
+      hidden_until[start->id.seq] = start->lease_until;
+    }
     const auto* const out = std::get_if<core::HandOut>(&effect);
     if (out == nullptr) {
       continue;

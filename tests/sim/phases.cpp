@@ -195,7 +195,7 @@ void Simulation::full_scan(const char* when) {
   for (const auto& [key, wire] : wire_) {
     require(there(key.first, key.second), "I4 known", name_of(key.first) + " was sent and is gone");
     const auto found = model_.messages().find(key.first);
-    require(found == model_.messages().end() || wire.delivered ||
+    require(found == model_.messages().end() || wire.delivered || found->second.pulled() ||
                 found->second.status != core::Status::succeeded,
             "I4 delivered", name_of(key.first) + " counts as delivered, no receiver has it");
   }

@@ -1,5 +1,6 @@
 // Who sends to queues that are pulled from, and who receives: receivers that work, work slowly,
 // crash, hang up, come late, say it twice, or say it of what another one has by now.
+#include "sim/push.h"
 #include "sim/simulation.h"
 
 namespace hk::sim {
@@ -55,6 +56,10 @@ core::PullSettings Simulation::draw_pull_settings(std::uint32_t number) {
     if (settings.dead_letters_to.empty() && settings.visibility.count() % 2 == 0) {
       settings.receives_max = 0;  // not drawn: seeds stay what they were
     }
+  }
+  if (config_.pull_push > 0 && chance(config_.pull_push)) {
+    settings.push.url = push_url_of(config_.hosts[rng_.below(config_.hosts.size())].name);
+    settings.push.parallelism = static_cast<std::uint32_t>(rng_.below(4));  // 0: not said
   }
   return settings;
 }

@@ -129,7 +129,9 @@ void Simulation::run_batch() {
              ops.size(), writes.size());
   purged_.insert(decoded.purged.begin(), decoded.purged.end());
   const std::vector<Expected> expected =
-      model_.apply({writes.empty() ? before : before + 1, time, ops, &decoded});
+      model_.apply({writes.empty() ? before : before + 1, time, ops, &decoded,
+                    written ? std::span<const core::Effect>(written->effects)
+                            : std::span<const core::Effect>()});
   if (!written) {
     count_failed_write(written.error());
     for (Op& op : ops) {

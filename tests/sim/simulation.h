@@ -189,6 +189,7 @@ class Simulation {
 
   // receivers.cpp
   void send(const core::StartAttempt& start, const Pending& of);
+  void hold_pushed(const core::StartAttempt& start, const Pending& of);
   void receive(const core::StartAttempt& start, const HostConfig& host);
   void report(const core::StartAttempt& start, bool delivered, bool give_up,
               std::optional<Millis> retry_after, Millis after);
