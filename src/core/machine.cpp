@@ -78,6 +78,7 @@ void Machine::advance() {
 Batch::Output Machine::take() {
   queues_.flush();
   flow_keys_.flush();
+  schedules_.flush();
   pulls_.flush();
   tenants_.flush();
   context_.progress.flush(context_.batch, context_.limits);

@@ -244,7 +244,7 @@ void Lanes::fill(Lane& lane, const std::vector<LaneEntry>& entries, bool more) {
   // Cancelled while an attempt ran that a crash cut short: nobody will report, so it ends here.
   for (Live* live : to_cancel) {
     HK_SOMETIMES(cancel_finished_after_restart);
-    auto state = batch_.state(live->seq);
+    auto state = batch_.get<MessageState>(live->seq);
     HK_ASSERT(state.has_value() && state->cancel_requested);
     messages_.cancel_waiting(*live, std::move(*state));
   }

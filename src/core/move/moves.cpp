@@ -75,12 +75,12 @@ Reply Moves::decide(StartMoveTask command) {
                 .started_at = batch_.now(),
                 .up_to = context_.progress.last_message()};
   task.to_move = pulls_.count(*source).visible;
-  batch_.put_document(to_document(task));
+  batch_.put(Put<Document>{to_document(task)});
   tasks.push_back(std::move(task));
   while (tasks.size() > limits_.move_tasks_kept) {
     HK_SOMETIMES(move_task_forgotten);
     const Document oldest = to_document(tasks.front());
-    batch_.delete_document(oldest.tenant, oldest.kind, oldest.name);
+    batch_.erase<Document>(oldest.tenant, oldest.kind, oldest.name);
     tasks.pop_front();
   }
   runs_[key] = {.credit = one_message, .credited_at = batch_.now()};
@@ -170,7 +170,7 @@ void Moves::move_some(MoveTask& task, Run& run, std::size_t& budget, MoveRoom& r
     run.credit -= (task.moved - before) * one_message;
   }
   if (task.moved != before) {
-    batch_.put_document(to_document(task));
+    batch_.put(Put<Document>{to_document(task)});
   }
   if (run.after < task.up_to) {
     return;
@@ -199,7 +199,7 @@ void Moves::look_again(const LaneKey& lane, Seq freed) {
 /// As a new message; one that is too old ends instead. False: there is nowhere to move it to, and
 /// the task is over. REQUIRES: leased.
 bool Moves::move_back(Live& live, MoveTask& task, MoveRoom& room) {
-  const auto message = batch_.message(live.seq);
+  const auto message = batch_.get<Message>(live.seq);
   HK_ASSERT(message != nullptr && message->pull);
   room.take(*message);
   const Queue* const source = queues_.find_pulled(task.tenant, task.source);
@@ -240,7 +240,7 @@ void Moves::end(MoveTask& task, MoveTask::Status status, const char* reason) {
   task.status = status;
   task.reason = reason;
   task.ended_at = batch_.now();
-  batch_.put_document(to_document(task));
+  batch_.put(Put<Document>{to_document(task)});
   runs_.erase({task.tenant, task.source});
 }
 
@@ -251,7 +251,7 @@ void Moves::queue_gone(const Queue& queue) {
   }
   for (const MoveTask& task : found->second) {
     const Document document = to_document(task);
-    batch_.delete_document(document.tenant, document.kind, document.name);
+    batch_.erase<Document>(document.tenant, document.kind, document.name);
   }
   runs_.erase(found->first);
   tasks_.erase(found);

@@ -91,7 +91,7 @@ Reply Pulls::decide(const ListHalted& command) {
       if (seq <= queue->sweep_up_to) {
         continue;
       }
-      const auto message = batch_.message(seq);
+      const auto message = batch_.get<Message>(seq);
       const Live* const live = lanes_.find(seq);
       HK_ASSERT(message != nullptr && message->pull && live != nullptr);
       listed.messages.push_back(
@@ -123,7 +123,7 @@ Reply Pulls::decide(const ResolveHalted& command) {
   }
   if (command.action == ResolveHalted::Action::retry) {
     if (command.body) {
-      const auto message = batch_.message(live->seq);
+      const auto message = batch_.get<Message>(live->seq);
       HK_ASSERT(message != nullptr && message->pull);
       auto edited = std::make_shared<Message>(*message);
       edited->body = *command.body;

@@ -69,7 +69,7 @@ bool Pulls::retime(const Queue& queue, Retime& retime, std::size_t& budget) {
       batch_, queue, retime.up_to, budget, [&](const LaneKey& lane, const LaneEntry& entry) {
         // A message that is pulled has a state once it is final. What is about to be
         // swept is not counted as delayed any more.
-        if (entry.place.seq > queue.sweep_up_to && !batch_.state(entry.place.seq)) {
+        if (entry.place.seq > queue.sweep_up_to && !batch_.get<MessageState>(entry.place.seq)) {
           retime_one(queue, lane, entry);
         }
       });
@@ -77,7 +77,7 @@ bool Pulls::retime(const Queue& queue, Retime& retime, std::size_t& budget) {
 
 void Pulls::retime_one(const Queue& queue, const LaneKey& lane, LaneEntry entry) {
   const Seq seq = entry.place.seq;
-  const auto message = batch_.message(seq);
+  const auto message = batch_.get<Message>(seq);
   if (message == nullptr || !message->pull) {
     return;  // of the queue that had this name before; it is being cancelled
   }

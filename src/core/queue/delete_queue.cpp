@@ -77,7 +77,7 @@ bool Queues::sweep(const Queue& queue, IndexWalk& walk, std::size_t& budget) {
   return walk.go_on(batch_, queue, queue.sweep_up_to, budget,
                     [this](const LaneKey& lane, const LaneEntry& entry) {
                       const Seq seq = entry.place.seq;
-                      MessageState state = batch_.state(seq).value_or(
+                      MessageState state = batch_.get<MessageState>(seq).value_or(
                           MessageState{.due = lane.ordered() ? entry.not_before : entry.place.due});
                       if (!is_final(state.status) && !state.cancel_requested) {
                         messages_.cancel(seq, lane, std::move(state), Messages::Why::swept);

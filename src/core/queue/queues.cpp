@@ -10,7 +10,7 @@ HK_SOMETIMES_DECLARE(recovered_sweep)
 namespace hk::core {
 
 void Queues::recover(Reader& reader) {
-  for (const Queue& queue : reader.queues()) {
+  for (const Queue& queue : reader.scan<Queue>()) {
     queues_[{queue.tenant, queue.name}] = queue;
     scheduler_.queue_gate(queue.tenant, queue.name).paused = queue.paused;
     if (queue.sweep_up_to != Seq{}) {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/batch.h"
+#include "core/schedule/order.h"
 #include "store/memory/sim_store.h"
 #include "store/typed_reader.h"
 
@@ -173,8 +173,9 @@ std::vector<core::Mutation> decided(Decide decide) {
 inline std::vector<core::Mutation> put_schedule_state(core::TenantId tenant, const std::string& id,
                                                       const core::ScheduleState& state,
                                                       Moment previous_next_at = never) {
-  return decided(
-      [&](core::Batch& batch) { batch.put_schedule_state(tenant, id, state, previous_next_at); });
+  return decided([&](core::Batch& batch) {
+    core::put_schedule_state(batch, tenant, id, state, previous_next_at);
+  });
 }
 
 }  // namespace hk::store::samples
