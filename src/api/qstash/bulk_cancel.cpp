@@ -33,7 +33,7 @@ constexpr std::size_t commands_per_piece = 256;
 struct CancelQuery {
   bool by_ids = false;
   std::vector<core::MessageId> ids{};
-  Filter filter{};
+  core::MessageFilter filter{};
   std::optional<std::uint64_t> count{};
 
   /// Neither messages nor queues are called by their names.
@@ -82,24 +82,12 @@ Result<CancelQuery> read_query(const Call& call) {
       query.ids.push_back(*id);
     }
   }
-  Result<Filter> filter = read_filter(*parameters);
+  Result<core::MessageFilter> filter = read_filter(*parameters);
   if (!filter) {
     return std::unexpected(filter.error());
   }
   query.filter = std::move(*filter);
   return query;
-}
-
-/// Could a message of this lane fit? A queue's lane is of that queue; others have their flow key in
-/// the lane's name.
-bool lane_fits(const Filter& filter, const core::LaneKey& lane) {
-  if (filter.queues.empty() && lane.is_pulled()) {
-    return false;
-  }
-  const auto has = [](const std::vector<std::string>& values, const std::string& one) {
-    return values.empty() || std::ranges::binary_search(values, one);
-  };
-  return has(filter.queues, lane.queue) && (lane.ordered() || has(filter.flow_keys, lane.flow_key));
 }
 
 /// One call on its way through its pieces. Shared by the callback that waits for the piece at hand;
@@ -114,12 +102,8 @@ class BulkCancel : public std::enable_shared_from_this<BulkCancel> {
     if (!query_.by_ids) {
       unfinished_ = std::make_unique<UnfinishedMessages>(
           services.submitter.durable_view(tenant_), tenant_,
-          [this](const core::LaneKey& lane) { return lane_fits(query_.filter, lane); },
-          [this](const core::Message& message) {
-            return (!query_.unnamed() || core::made_by_qstash(message)) &&
-                   message.created_at >= query_.filter.from &&
-                   message.created_at <= query_.filter.to && query_.filter.matches(message);
-          });
+          [this](const core::LaneKey& lane) { return query_.filter.may_be_in(lane); },
+          [this](const core::Message& message) { return query_.filter.selects(message); });
     }
   }
 

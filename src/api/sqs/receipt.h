@@ -10,7 +10,7 @@
 
 #include "base/secret.h"
 #include "core/message.h"
-#include "core/record.h"
+#include "core/pull/receipt.h"
 
 namespace hk::api::sqs {
 

@@ -7,9 +7,9 @@
 #include "base/sometimes.h"
 #include "core/message/callback.h"
 #include "core/message/messages.h"
-#include "core/move/moves.h"
 #include "core/pull/pulls.h"
 #include "core/queue/queues.h"
+#include "core/task/tasks.h"
 
 HK_SOMETIMES_DECLARE(accepted_beyond_the_window)
 HK_SOMETIMES_DECLARE(lane_refilled)
@@ -292,7 +292,7 @@ Live* Lanes::remember(Lane& lane, const LaneEntry& entry) {
     }
   }
   pulls_.halt_if_failed(live);
-  moves_.look_again(lane.key, live.seq);
+  tasks_.look_again(lane.key, live.seq);
   scheduler_.place_read(live);
   return &live;
 }

@@ -35,6 +35,17 @@ Reply Messages::decide(const CancelMessage& command) {
   return Canceled{.running = cancel(seq, lane_of(*message), std::move(state), Why::asked)};
 }
 
+bool Messages::cancel_unless_over(const Message& message) {
+  const Seq seq = message.id.seq;
+  MessageState state =
+      batch_.get<MessageState>(seq).value_or(MessageState{.due = message.not_before});
+  if (is_final(state.status) || state.cancel_requested) {
+    return false;
+  }
+  cancel(seq, lane_of(message), std::move(state), Why::asked);
+  return true;
+}
+
 bool Messages::cancel(Seq seq, const LaneKey& lane, MessageState state, Why why) {
   // Of one that is pulled its receiver is told whether somebody wished it away.
   state.cancel_requested = why == Why::asked || !lane.is_pulled();

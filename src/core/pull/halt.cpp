@@ -6,11 +6,11 @@
 #include "base/assert.h"
 #include "base/sometimes.h"
 #include "core/lane/lanes.h"
-#include "core/move/moves.h"
 #include "core/pull/no_queue.h"
 #include "core/pull/pulls.h"
 #include "core/pull/size.h"
 #include "core/queue/queues.h"
+#include "core/task/tasks.h"
 
 HK_SOMETIMES_DECLARE(group_stopped)
 HK_SOMETIMES_DECLARE(stopped_group_goes_on_by_settings)
@@ -56,7 +56,7 @@ void Pulls::go_on(Live& live) {
   scheduler_.remove_waiting(live);
   live.halted = false;
   live.pull->halted.erase(live.seq);
-  moves_.look_again(live.lane->key, live.seq);
+  tasks_.look_again(live.lane->key, live.seq);
   lanes_.wait(live);
 }
 

@@ -5,10 +5,10 @@
 #include "base/sometimes.h"
 #include "core/lane/lanes.h"
 #include "core/message/messages.h"
-#include "core/move/moves.h"
 #include "core/pull/pulls.h"
 #include "core/queue/in_turn.h"
 #include "core/queue/queues.h"
+#include "core/task/tasks.h"
 
 HK_SOMETIMES_DECLARE(queue_deleted_with_messages)
 HK_SOMETIMES_DECLARE(sweep_goes_on_in_the_next_batch)
@@ -28,7 +28,7 @@ Reply Queues::decide(const DeleteQueueCommand& command) {
     HK_SOMETIMES(queue_deleted_with_messages);
   }
   pulls_.queue_gone(queue);
-  moves_.queue_gone(queue);
+  tasks_.queue_gone(queue);
   begin_sweep(queue);
   return Done{};
 }
