@@ -36,6 +36,11 @@ struct Parts {
     out.append(between);
     append_digits(out, static_cast<unsigned>(time.seconds().count()), 2);
   }
+  void append(std::string& out, std::string_view in_date, std::string_view in_time) const {
+    append_date(out, in_date);
+    out.push_back('T');
+    append_time(out, in_time);
+  }
 
   std::chrono::sys_days days;
   std::chrono::year_month_day date;
@@ -87,9 +92,7 @@ std::optional<Moment> make_moment(const std::chrono::year_month_day& date, unsig
 std::string rfc3339(Moment moment) {
   const Parts parts(moment);
   std::string out;
-  parts.append_date(out, "-");
-  out.push_back('T');
-  parts.append_time(out, ":");
+  parts.append(out, "-", ":");
   out.push_back('.');
   append_digits(out, static_cast<unsigned>(parts.time.subseconds().count()), 3);
   out.push_back('Z');
@@ -99,9 +102,7 @@ std::string rfc3339(Moment moment) {
 std::string basic_date(Moment moment) {
   const Parts parts(moment);
   std::string out;
-  parts.append_date(out, "");
-  out.push_back('T');
-  parts.append_time(out, "");
+  parts.append(out, "", "");
   out.push_back('Z');
   return out;
 }

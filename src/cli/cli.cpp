@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <memory>
 
+#include "cli/add_value.h"
 #include "cli/client.h"
 #include "cli/convert.h"
 #include "cli/exit_code.h"
@@ -28,6 +29,11 @@ namespace hk::cli {
 
 namespace {
 
+void add_ca_file(CLI::App& command, std::string& into) {
+  add_value(command, "--ca-file", into, "PATH",
+            "Root certificates (PEM) to trust instead of those of the system");
+}
+
 /// Where and as whom, for the commands that talk to a server.
 struct RemoteFlags {
   std::string url{};
@@ -37,17 +43,14 @@ struct RemoteFlags {
   bool json = false;
 
   void add_address_to(CLI::App& command, const std::string& url_help) {
-    command.add_option("--url", url, url_help)->option_text("URL");
-    command
-        .add_option("--ca-file", ca_file,
-                    "Root certificates (PEM) to trust instead of those of the system")
-        ->option_text("PATH");
+    add_value(command, "--url", url, "URL", url_help);
+    add_ca_file(command, ca_file);
   }
 
   void add_to(CLI::App& command) {
     add_address_to(command, "URL of the server [HIKYAKU_URL, http://127.0.0.1:8080]");
-    command.add_option("--token", token, "Token of the tenant [HIKYAKU_CLIENT_TOKEN, client.conf]")
-        ->option_text("TOKEN");
+    add_value(command, "--token", token, "TOKEN",
+              "Token of the tenant [HIKYAKU_CLIENT_TOKEN, client.conf]");
     command.add_flag("--dev", dev, "Use the well-known token of serve --dev");
     command.add_flag("--json", json, "Print the JSON of the server");
   }
@@ -110,36 +113,25 @@ void add_publish(CLI::App& app, Arguments& arguments) {
   command->footer(
       "Example: hikyaku publish https://example.com/hook --body '{\"id\":1}' --delay 10m");
   PublishArguments& publish_arguments = arguments.publish;
-  command->add_option("destination", publish_arguments.destination, "URL to deliver to")
-      ->option_text("URL")
+  add_value(*command, "destination", publish_arguments.destination, "URL", "URL to deliver to")
       ->required();
-  CLI::Option* body = command
-                          ->add_option("--body", publish_arguments.body,
-                                       "Body of the message. Default: standard input")
-                          ->option_text("TEXT");
-  command
-      ->add_option("--method", publish_arguments.method,
-                   "HTTP method of the delivery: GET, POST, PUT, PATCH or DELETE [POST]")
-      ->option_text("METHOD");
-  command
-      ->add_option("--delay", publish_arguments.delay,
-                   "Delay the delivery, for example 30s or 1d2h")
-      ->option_text("DURATION");
-  command->add_option("--retries", publish_arguments.retries, "Retries after the first attempt [3]")
-      ->option_text("N");
-  command->add_option("--timeout", publish_arguments.timeout, "Timeout of an attempt")
-      ->option_text("DURATION");
-  command->add_option("--dedup-id", publish_arguments.dedup_id, "Deduplication id")
-      ->option_text("ID");
-  command->add_option("--queue", publish_arguments.queue, "Queue to put the message into")
-      ->option_text("NAME");
-  command->add_option("--label", publish_arguments.labels, "Label of the message (repeatable)")
-      ->option_text("TEXT");
-  command->add_option("--header", publish_arguments.headers, "Header to forward (repeatable)")
-      ->option_text("'Name: value'");
-  command
-      ->add_option("--content-type", publish_arguments.content_type, "Content-Type of the message")
-      ->option_text("TYPE");
+  CLI::Option* body = add_value(*command, "--body", publish_arguments.body, "TEXT",
+                                "Body of the message. Default: standard input");
+  add_value(*command, "--method", publish_arguments.method, "METHOD",
+            "HTTP method of the delivery: GET, POST, PUT, PATCH or DELETE [POST]");
+  add_value(*command, "--delay", publish_arguments.delay, "DURATION",
+            "Delay the delivery, for example 30s or 1d2h");
+  add_value(*command, "--retries", publish_arguments.retries, "N",
+            "Retries after the first attempt [3]");
+  add_value(*command, "--timeout", publish_arguments.timeout, "DURATION", "Timeout of an attempt");
+  add_value(*command, "--dedup-id", publish_arguments.dedup_id, "ID", "Deduplication id");
+  add_value(*command, "--queue", publish_arguments.queue, "NAME", "Queue to put the message into");
+  add_value(*command, "--label", publish_arguments.labels, "TEXT",
+            "Label of the message (repeatable)");
+  add_value(*command, "--header", publish_arguments.headers, "'Name: value'",
+            "Header to forward (repeatable)");
+  add_value(*command, "--content-type", publish_arguments.content_type, "TYPE",
+            "Content-Type of the message");
   arguments.remote.add_to(*command);
   command->callback([&arguments, body] {
     arguments.publish.body_given = body->count() > 0;
@@ -150,26 +142,18 @@ void add_publish(CLI::App& app, Arguments& arguments) {
 void add_messages(CLI::App& app, Arguments& arguments) {
   CLI::App* messages = app.add_subcommand("messages", "Show or cancel a message");
   messages->require_subcommand(1);
-  CLI::App* get =
-      messages->add_subcommand("get", "Show status, attempts and what the message waits for");
-  get->add_option("id", arguments.id, "msg_…")->option_text("ID")->required();
-  arguments.remote.add_to(*get);
-  get->callback(
-      [&arguments] { arguments.code = get_message(arguments.remote.connection(), arguments.id); });
-  CLI::App* why = messages->add_subcommand(
-      "why", "Explain why a message is not delivered yet, and what would change that");
-  why->add_option("id", arguments.id, "msg_…")->option_text("ID")->required();
-  arguments.remote.add_to(*why);
-  why->callback([&arguments] {
-    arguments.code = explain_message(arguments.remote.connection(), arguments.id);
-  });
-  CLI::App* cancel =
-      messages->add_subcommand("cancel", "Cancel a message: no further attempt starts");
-  cancel->add_option("id", arguments.id, "msg_…")->option_text("ID")->required();
-  arguments.remote.add_to(*cancel);
-  cancel->callback([&arguments] {
-    arguments.code = cancel_message(arguments.remote.connection(), arguments.id);
-  });
+  const auto add = [&arguments, messages](const char* name, const char* text, auto action) {
+    CLI::App* command = messages->add_subcommand(name, text);
+    add_value(*command, "id", arguments.id, "ID", "msg_…")->required();
+    arguments.remote.add_to(*command);
+    command->callback([&arguments, action] {
+      arguments.code = action(arguments.remote.connection(), arguments.id);
+    });
+  };
+  add("get", "Show status, attempts and what the message waits for", get_message);
+  add("why", "Explain why a message is not delivered yet, and what would change that",
+      explain_message);
+  add("cancel", "Cancel a message: no further attempt starts", cancel_message);
 }
 
 void add_dlq(CLI::App& app, Arguments& arguments) {
@@ -177,14 +161,10 @@ void add_dlq(CLI::App& app, Arguments& arguments) {
       app.add_subcommand("dlq", "List, retry or delete messages in the dead-letter queue");
   dlq->require_subcommand(1);
   CLI::App* list = dlq->add_subcommand("list", "List dead letters, oldest first");
-  list->add_option("--count", arguments.count, "Page size [100]")
-      ->option_text("N")
-      ->check(CLI::Range(1, 100));
-  list->add_option("--cursor", arguments.cursor, "Cursor of the page before")
-      ->option_text("CURSOR");
-  list->add_option("--filter", arguments.filters,
-                   "Filter, such as url, label, queueName, responseStatus or fromDate (repeatable)")
-      ->option_text("NAME=VALUE");
+  add_value(*list, "--count", arguments.count, "N", "Page size [100]")->check(CLI::Range(1, 100));
+  add_value(*list, "--cursor", arguments.cursor, "CURSOR", "Cursor of the page before");
+  add_value(*list, "--filter", arguments.filters, "NAME=VALUE",
+            "Filter, such as url, label, queueName, responseStatus or fromDate (repeatable)");
   arguments.remote.add_to(*list);
   list->callback([&arguments] {
     arguments.code = list_dead_letters(arguments.remote.connection(), arguments.count,
@@ -192,8 +172,7 @@ void add_dlq(CLI::App& app, Arguments& arguments) {
   });
   const auto add_selection = [&arguments](CLI::App* command) {
     CLI::Option* ids =
-        command->add_option("ids", arguments.ids, "Ids of dead letters (see dlq list)")
-            ->option_text("ID...");
+        add_value(*command, "ids", arguments.ids, "ID...", "Ids of dead letters (see dlq list)");
     CLI::Option* all = command->add_flag("--all", arguments.all, "All dead letters");
     all->excludes(ids);
     arguments.remote.add_to(*command);
@@ -209,26 +188,19 @@ void add_dlq(CLI::App& app, Arguments& arguments) {
   CLI::App* retry = dlq->add_subcommand("retry", "Publish dead letters again, as new messages");
   add_selection(retry);
   CLI::Option* of_all = retry->get_option("--all");
-  retry
-      ->add_option("--filter", arguments.filters,
-                   "With --all: only those that match, as in dlq list (repeatable)")
-      ->option_text("NAME=VALUE")
+  add_value(*retry, "--filter", arguments.filters, "NAME=VALUE",
+            "With --all: only those that match, as in dlq list (repeatable)")
       ->needs(of_all);
-  retry->add_option("--rate", arguments.rate, "With --all: at most N per second")
-      ->option_text("N")
+  add_value(*retry, "--rate", arguments.rate, "N", "With --all: at most N per second")
       ->needs(of_all)
       ->check(CLI::Range(0.001, 1e6));
   RetryArguments& edit = arguments.retry;
-  retry
-      ->add_option("--body", edit.body_file,
-                   "For one id: file with the new body; -: standard input")
-      ->option_text("PATH");
-  retry->add_option("--destination", edit.destination, "For one id: new URL to deliver to")
-      ->option_text("URL");
-  retry->add_option("--header", edit.headers, "For one id: header to replace (repeatable)")
-      ->option_text("'Name: value'");
-  retry->add_option("--content-type", edit.content_type, "For one id: new Content-Type")
-      ->option_text("TYPE");
+  add_value(*retry, "--body", edit.body_file, "PATH",
+            "For one id: file with the new body; -: standard input");
+  add_value(*retry, "--destination", edit.destination, "URL", "For one id: new URL to deliver to");
+  add_value(*retry, "--header", edit.headers, "'Name: value'",
+            "For one id: header to replace (repeatable)");
+  add_value(*retry, "--content-type", edit.content_type, "TYPE", "For one id: new Content-Type");
   retry->callback([&arguments, chosen] {
     if (chosen()) {
       arguments.retry.ids = arguments.ids;
@@ -249,12 +221,8 @@ void add_dlq(CLI::App& app, Arguments& arguments) {
 }
 
 void add_admin_flags(CLI::App& command, AdminArguments& admin) {
-  command.add_option("--data", admin.data, "Data directory of the server [./data]")
-      ->option_text("PATH");
-  command
-      .add_option("--ca-file", admin.ca_file,
-                  "Root certificates (PEM) to trust instead of those of the system")
-      ->option_text("PATH");
+  add_value(command, "--data", admin.data, "PATH", "Data directory of the server [./data]");
+  add_ca_file(command, admin.ca_file);
   command.add_flag("--json", admin.json, "Print the JSON of the server");
 }
 
@@ -264,8 +232,7 @@ void add_tenants(CLI::App& app, Arguments& arguments) {
   tenants->require_subcommand(1);
   CLI::App* create =
       tenants->add_subcommand("create", "Create a tenant; prints its token and signing keys once");
-  create->add_option("name", arguments.name, "Name: letters, digits, '.', '_' and '-'")
-      ->option_text("NAME")
+  add_value(*create, "name", arguments.name, "NAME", "Name: letters, digits, '.', '_' and '-'")
       ->required();
   add_admin_flags(*create, arguments.admin);
   create->callback(
@@ -275,9 +242,7 @@ void add_tenants(CLI::App& app, Arguments& arguments) {
   list->callback([&arguments] { arguments.code = list_tenants(arguments.admin); });
   CLI::App* rotate = tenants->add_subcommand(
       "rotate-token", "Give a tenant a new token; the old one stops working");
-  rotate->add_option("id", arguments.id, "Id of the tenant (see tenants list)")
-      ->option_text("ID")
-      ->required();
+  add_value(*rotate, "id", arguments.id, "ID", "Id of the tenant (see tenants list)")->required();
   add_admin_flags(*rotate, arguments.admin);
   rotate->callback(
       [&arguments] { arguments.code = rotate_tenant_token(arguments.admin, arguments.id); });
@@ -289,8 +254,7 @@ void add_keys(CLI::App& app, Arguments& arguments) {
   keys->require_subcommand(1);
   const auto add = [&arguments, keys](const char* name, const char* text) {
     CLI::App* command = keys->add_subcommand(name, text);
-    command->add_option("--tenant", arguments.tenant, "Tenant [the first one]")
-        ->option_text("NAME");
+    add_value(*command, "--tenant", arguments.tenant, "NAME", "Tenant [the first one]");
     add_admin_flags(*command, arguments.admin);
     return command;
   };
@@ -301,9 +265,7 @@ void add_keys(CLI::App& app, Arguments& arguments) {
     arguments.code = list_access_keys(arguments.admin, arguments.tenant);
   });
   CLI::App* revoke = add("revoke", "Revoke an access key");
-  revoke->add_option("id", arguments.id, "Id of the access key (see keys list)")
-      ->option_text("ID")
-      ->required();
+  add_value(*revoke, "id", arguments.id, "ID", "Id of the access key (see keys list)")->required();
   revoke->callback([&arguments] {
     arguments.code = revoke_access_key(arguments.admin, arguments.tenant, arguments.id);
   });
@@ -312,9 +274,8 @@ void add_keys(CLI::App& app, Arguments& arguments) {
   rotate->footer(
       "If the key is in the file master.key, a new one is made. If it comes from "
       "HIKYAKU_MASTER_KEY, give the new one as HIKYAKU_NEW_MASTER_KEY.");
-  rotate->add_option("--data", arguments.data, "Data directory [./data]")->option_text("PATH");
-  rotate->add_option("--new-key-file", arguments.body_file, "File that holds the new key")
-      ->option_text("PATH");
+  add_value(*rotate, "--data", arguments.data, "PATH", "Data directory [./data]");
+  add_value(*rotate, "--new-key-file", arguments.body_file, "PATH", "File that holds the new key");
   rotate->add_flag("--json", arguments.json, "Print JSON");
   rotate->callback([&arguments] {
     arguments.code = rotate_master_key(arguments.data, arguments.body_file, arguments.json);
@@ -325,7 +286,7 @@ void add_keys(CLI::App& app, Arguments& arguments) {
 void add_halted(CLI::App& queues, Arguments& arguments) {
   const auto add = [&arguments, &queues](const char* name, const char* text) {
     CLI::App* command = queues.add_subcommand(name, text);
-    command->add_option("name", arguments.id, "Queue")->option_text("NAME")->required();
+    add_value(*command, "name", arguments.id, "NAME", "Queue")->required();
     arguments.remote.add_to(*command);
     return command;
   };
@@ -333,18 +294,16 @@ void add_halted(CLI::App& queues, Arguments& arguments) {
     arguments.code = list_halted(arguments.remote.connection(), arguments.id);
   });
   CLI::App* retry = add("retry", "Let the message that halted a group be received once more");
-  retry->add_option("group", arguments.name, "Group")->option_text("GROUP")->required();
-  retry
-      ->add_option("--body", arguments.body_file,
-                   "File with a new body for the message; -: standard input")
-      ->option_text("PATH");
+  add_value(*retry, "group", arguments.name, "GROUP", "Group")->required();
+  add_value(*retry, "--body", arguments.body_file, "PATH",
+            "File with a new body for the message; -: standard input");
   retry->callback([&arguments] {
     arguments.code = retry_halted(arguments.remote.connection(), arguments.id, arguments.name,
                                   arguments.body_file);
   });
   CLI::App* skip =
       add("skip", "Move the message that halted a group to the dead letters; the group continues");
-  skip->add_option("group", arguments.name, "Group")->option_text("GROUP")->required();
+  add_value(*skip, "group", arguments.name, "GROUP", "Group")->required();
   skip->callback([&arguments] {
     arguments.code = skip_halted(arguments.remote.connection(), arguments.id, arguments.name);
   });
@@ -358,7 +317,7 @@ void add_queues(CLI::App& app, Arguments& arguments) {
   list->callback([&arguments] { arguments.code = list_queues(arguments.remote.connection()); });
   const auto add = [&arguments, queues](const char* name, const char* text, QueueChange change) {
     CLI::App* command = queues->add_subcommand(name, text);
-    command->add_option("name", arguments.id, "Queue")->option_text("NAME")->required();
+    add_value(*command, "name", arguments.id, "NAME", "Queue")->required();
     arguments.remote.add_to(*command);
     command->callback([&arguments, change] {
       arguments.code = change_queue(arguments.remote.connection(), change, arguments.id);
@@ -373,7 +332,7 @@ void add_queues(CLI::App& app, Arguments& arguments) {
 void add_tail(CLI::App& app, Arguments& arguments) {
   CLI::App* command = app.add_subcommand("tail", "Follow the events of messages");
   command->add_flag("--once", arguments.once, "Print the events so far and exit");
-  command->add_option("--message", arguments.id, "Only events of this message")->option_text("ID");
+  add_value(*command, "--message", arguments.id, "ID", "Only events of this message");
   arguments.remote.add_to(*command);
   command->callback([&arguments] {
     arguments.code = tail(arguments.remote.connection(), arguments.once, arguments.id);
@@ -383,12 +342,11 @@ void add_tail(CLI::App& app, Arguments& arguments) {
 void add_listen(CLI::App& app, Arguments& arguments) {
   CLI::App* command =
       app.add_subcommand("listen", "Receive deliveries and print them, for testing");
-  command->add_option("--listen", arguments.listen_on, "Address to listen on [127.0.0.1:9000]")
-      ->option_text("HOST:PORT");
-  command->add_option("--status", arguments.listen.status, "Status to answer with [200]")
-      ->option_text("N")
+  add_value(*command, "--listen", arguments.listen_on, "HOST:PORT",
+            "Address to listen on [127.0.0.1:9000]");
+  add_value(*command, "--status", arguments.listen.status, "N", "Status to answer with [200]")
       ->check(CLI::Range(200, 599));
-  command->add_option("--body", arguments.listen.body, "Body to answer with")->option_text("TEXT");
+  add_value(*command, "--body", arguments.listen.body, "TEXT", "Body to answer with");
   command->add_flag("--json", arguments.listen.json, "Print one JSON object per request");
   command->callback([&arguments] {
     const std::size_t colon = arguments.listen_on.rfind(':');
@@ -407,15 +365,13 @@ void add_listen(CLI::App& app, Arguments& arguments) {
 
 void add_offline(CLI::App& app, Arguments& arguments) {
   CLI::App* check = app.add_subcommand("verify", "Check the data directory of a stopped server");
-  check->add_option("--data", arguments.data, "Data directory [./data]")->option_text("PATH");
+  add_value(*check, "--data", arguments.data, "PATH", "Data directory [./data]");
   check->add_flag("--json", arguments.json, "Print JSON");
   check->callback([&arguments] { arguments.code = verify(arguments.data, arguments.json); });
   CLI::App* save =
       app.add_subcommand("backup", "Back up a data directory, also while the server runs");
-  save->add_option("--data", arguments.data, "Data directory [./data]")->option_text("PATH");
-  save->add_option("--to", arguments.directory, "Directory to create")
-      ->option_text("PATH")
-      ->required();
+  add_value(*save, "--data", arguments.data, "PATH", "Data directory [./data]");
+  add_value(*save, "--to", arguments.directory, "PATH", "Directory to create")->required();
   // Not HIKYAKU_URL: the token of admin.json goes only where that file or the user says.
   arguments.remote.add_address_to(*save, "URL of the running server [where it listens]");
   save->add_flag("--json", arguments.json, "Print JSON");
@@ -425,11 +381,9 @@ void add_offline(CLI::App& app, Arguments& arguments) {
                arguments.remote.ca_file, arguments.json);
   });
   CLI::App* bring_back = app.add_subcommand("restore", "Restore a data directory from a backup");
-  bring_back->add_option("--from", arguments.directory, "Directory of the backup")
-      ->option_text("PATH")
+  add_value(*bring_back, "--from", arguments.directory, "PATH", "Directory of the backup")
       ->required();
-  bring_back->add_option("--data", arguments.data, "Data directory to create [./data]")
-      ->option_text("PATH");
+  add_value(*bring_back, "--data", arguments.data, "PATH", "Data directory to create [./data]");
   bring_back->add_flag("--json", arguments.json, "Print JSON");
   bring_back->callback([&arguments] {
     arguments.code = restore(arguments.directory, arguments.data, arguments.json);

@@ -6,6 +6,7 @@
 #include <boost/json.hpp>
 #include <memory>
 
+#include "cli/add_value.h"
 #include "cli/bootstrap.h"
 #include "cli/development.h"
 #include "cli/exit_code.h"
@@ -144,13 +145,10 @@ void add_convert(CLI::App& app, int& code) {
   const auto given = std::make_shared<Arguments>();  // until the parser has run
   CLI::App* command = app.add_subcommand(
       "convert", "Replace the public credentials in a data directory of serve --dev");
-  command->add_option("--data", given->data, "Data directory of a stopped server [./data]")
-      ->option_text("PATH");
-  command->add_option("--config", given->config, "Config file of the server")->option_text("PATH");
-  command
-      ->add_option("--master-key-file", given->master_key_file,
-                   "File with the master key, if it is not in the data directory")
-      ->option_text("PATH");
+  add_value(*command, "--data", given->data, "PATH", "Data directory of a stopped server [./data]");
+  add_value(*command, "--config", given->config, "PATH", "Config file of the server");
+  add_value(*command, "--master-key-file", given->master_key_file, "PATH",
+            "File with the master key, if it is not in the data directory");
   command->add_flag("--json", given->json, "Print JSON");
   command->callback([given, &code] {
     config::Flags flags;

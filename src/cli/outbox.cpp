@@ -8,7 +8,6 @@
 
 #include "cli/exit_code.h"
 #include "cli/process.h"
-#include "config/values.h"
 #include "edge/http/server.h"
 #include "observe/log.h"
 #include "observe/metrics.h"
@@ -24,17 +23,12 @@ http::Response answer(int status, std::string body) {
 }
 
 /// /metrics for Prometheus, /health for whoever restarts processes.
-Result<std::unique_ptr<http::Server>> serve_metrics(const std::string& address,
+Result<std::unique_ptr<http::Server>> serve_metrics(const config::HostPort& address,
                                                     observe::Metrics& metrics,
                                                     const outbox::RelayMetrics& relay) {
-  const auto where = config::parse_address(address);
-  if (!where) {
-    return fail(ErrorKind::invalid_argument,
-                "--metrics-listen must be HOST:PORT, for example 127.0.0.1:9464");
-  }
   http::ServerOptions options;
-  options.address = where->host;
-  options.port = where->port;
+  options.address = address.host;
+  options.port = address.port;
   options.limits.body_bytes_max = 1024;
   auto server = http::make_server(std::move(options));
   auto started =
@@ -74,26 +68,26 @@ Result<void> check_tables(const outbox::Settings& settings) {
 
 }  // namespace
 
-int outbox_run(const outbox::Settings& settings, const OutboxProcess& process) {
+int outbox_run(const outbox::Settings& settings) {
   harden_process();
   const sigset_t signals = block_stop_signals();
-  observe::set_log_level(observe::parse_level(process.log_level).value_or(observe::Level::info));
+  observe::set_log_level(observe::parse_level(settings.log_level).value_or(observe::Level::info));
   if (auto checked = check_tables(settings); !checked) {
     return refuse(checked.error());
   }
   observe::Metrics metrics;
   outbox::RelayMetrics relay_metrics(metrics);
   std::unique_ptr<observe::SpanExporter> spans;
-  if (!process.otlp_endpoint.empty()) {
-    auto exporter = observe::make_otlp_exporter(process.otlp_endpoint);
+  if (!settings.otlp_endpoint.empty()) {
+    auto exporter = observe::make_otlp_exporter(settings.otlp_endpoint);
     if (!exporter) {
       return refuse(exporter.error());
     }
     spans = std::move(*exporter);
   }
   std::unique_ptr<http::Server> server;
-  if (!process.metrics_listen.empty()) {
-    auto made = serve_metrics(process.metrics_listen, metrics, relay_metrics);
+  if (settings.metrics_listen) {
+    auto made = serve_metrics(*settings.metrics_listen, metrics, relay_metrics);
     if (!made) {
       return refuse(made.error());
     }
@@ -112,7 +106,7 @@ int outbox_run(const outbox::Settings& settings, const OutboxProcess& process) {
   do {
     sigwait(&signals, &signal);
   } while (signal != SIGTERM && signal != SIGINT);
-  (*relay)->stop(Millis{static_cast<std::int64_t>(process.drain_seconds * 1000)});
+  (*relay)->stop(settings.drain);
   if (server) {
     server->stop(Millis{1'000});
   }

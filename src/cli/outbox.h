@@ -12,14 +12,7 @@
 
 namespace hk::cli {
 
-struct OutboxProcess {
-  std::string metrics_listen{};  ///< address:port of /metrics and /health; "": none
-  std::string log_level{"info"};
-  std::string otlp_endpoint{};
-  double drain_seconds = 20;
-};
-
-int outbox_run(const outbox::Settings& settings, const OutboxProcess& process);
+int outbox_run(const outbox::Settings& settings);
 int outbox_init(const outbox::Settings& settings, const outbox::InitOptions& options);
 int outbox_status(const outbox::Settings& settings, bool json);
 int outbox_list(const outbox::Settings& settings, const outbox::ListQuery& query, bool json);

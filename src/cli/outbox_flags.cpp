@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 
+#include "cli/add_value.h"
 #include "cli/exit_code.h"
 #include "cli/option_flags.h"
 #include "cli/outbox.h"
@@ -16,7 +17,6 @@ namespace {
 /// Everything that the parser fills in.
 struct OutboxArguments {
   OptionTexts texts{};
-  OutboxProcess process{};
   outbox::InitOptions init{};
   outbox::ListQuery list{};
   outbox::Selection selection{};
@@ -62,8 +62,7 @@ void on_call(CLI::App& command, const std::shared_ptr<OutboxArguments>& argument
 }
 
 void add_rows(CLI::App& command, OutboxArguments& arguments, const char* all_help) {
-  CLI::Option* ids =
-      command.add_option("ids", arguments.selection.ids, "Ids of rows")->option_text("ID...");
+  CLI::Option* ids = add_value(command, "ids", arguments.selection.ids, "ID...", "Ids of rows");
   if (all_help != nullptr) {
     command.add_flag("--all", arguments.selection.all, all_help)->excludes(ids);
   }
@@ -86,22 +85,6 @@ void add_outbox(CLI::App& app, int& code) {
       "Example: hikyaku outbox init --database postgres://app@127.0.0.1/shop && hikyaku outbox "
       "--database postgres://app@127.0.0.1/shop");
   add_option_flags(*relay, outbox::settings_table(), given.texts);
-  relay
-      ->add_option("--metrics-listen", given.process.metrics_listen,
-                   "Address that serves /metrics and /health, for example 127.0.0.1:9464 [none]")
-      ->option_text("HOST:PORT");
-  relay->add_option("--log-level", given.process.log_level, "Lowest level that is logged [info]")
-      ->option_text("debug|info|warn|error|off")
-      ->check(CLI::IsMember({"debug", "info", "warn", "error", "off"}));
-  relay
-      ->add_option("--otlp-endpoint", given.process.otlp_endpoint,
-                   "Collector for traces (OTLP over HTTP) [none]")
-      ->option_text("URL");
-  relay
-      ->add_option("--drain", given.process.drain_seconds,
-                   "At a stop: how long running sends may take to end [20]")
-      ->option_text("SECONDS")
-      ->check(CLI::Range(0.0, 3600.0));
 
   CLI::App* init = relay->add_subcommand(
       "init", "Create the tables, or adopt existing ones: adds only what is missing");
@@ -109,12 +92,10 @@ void add_outbox(CLI::App& app, int& code) {
   init->add_flag("--no-notify", given.no_notify, "Do not create the trigger that notifies relays");
   init->add_flag("--publication", given.init.publication,
                  "Also create the publication for --source replication");
-  init->add_option("--enqueue-function", given.init.enqueue_function,
-                   "Name of the function that applications call [hikyaku_enqueue]")
-      ->option_text("NAME");
-  init->add_option("--payload-type", given.init.payload_type,
-                   "Type of the payload column of a new table [jsonb]")
-      ->option_text("jsonb|json|text|bytea")
+  add_value(*init, "--enqueue-function", given.init.enqueue_function, "NAME",
+            "Name of the function that applications call [hikyaku_enqueue]");
+  add_value(*init, "--payload-type", given.init.payload_type, "jsonb|json|text|bytea",
+            "Type of the payload column of a new table [jsonb]")
       ->check(CLI::IsMember({"jsonb", "json", "text", "bytea"}));
   on_call(*init, arguments, code, [arguments](const outbox::Settings& settings) {
     outbox::InitOptions options = arguments->init;
@@ -130,13 +111,11 @@ void add_outbox(CLI::App& app, int& code) {
   });
 
   CLI::App* list = relay->add_subcommand("list", "List rows by id");
-  list->add_option("--status", given.list.status,
-                   "Only this status: pending, sending, succeeded, failed, aborted or other")
-      ->option_text("STATUS")
+  add_value(*list, "--status", given.list.status, "STATUS",
+            "Only this status: pending, sending, succeeded, failed, aborted or other")
       ->check(CLI::IsMember({"pending", "sending", "succeeded", "failed", "aborted", "other"}));
-  list->add_option("--after", given.list.after, "Only ids after this one")->option_text("ID");
-  list->add_option("--count", given.list.limit, "Most rows to list [100]")
-      ->option_text("N")
+  add_value(*list, "--after", given.list.after, "ID", "Only ids after this one");
+  add_value(*list, "--count", given.list.limit, "N", "Most rows to list [100]")
       ->check(CLI::Range(1, 1000));
   list->add_flag("--json", given.json, "Print JSON");
   on_call(*list, arguments, code, [arguments](const outbox::Settings& settings) {
@@ -144,9 +123,7 @@ void add_outbox(CLI::App& app, int& code) {
   });
 
   CLI::App* show = relay->add_subcommand("show", "Show a row and its ledger entry");
-  show->add_option("row", given.row, "Id of the row, or key:IDEMPOTENCY_KEY")
-      ->option_text("ROW")
-      ->required();
+  add_value(*show, "row", given.row, "ROW", "Id of the row, or key:IDEMPOTENCY_KEY")->required();
   show->add_flag("--payload", given.payload, "Also show the payload");
   show->add_flag("--json", given.json, "Print JSON");
   on_call(*show, arguments, code, [arguments](const outbox::Settings& settings) {
@@ -162,16 +139,15 @@ void add_outbox(CLI::App& app, int& code) {
     });
     return command;
   };
-  change("requeue", "Send aborted or failed rows again, from the first attempt", "All aborted rows",
-         RowChange::requeue)
-      ->add_option("--reason", given.selection.reason_code,
-                   "With --all: only rows with this error code, such as BROKER_TIMEOUT")
-      ->option_text("CODE");
+  CLI::App* requeue = change("requeue", "Send aborted or failed rows again, from the first attempt",
+                             "All aborted rows", RowChange::requeue);
+  add_value(*requeue, "--reason", given.selection.reason_code, "CODE",
+            "With --all: only rows with this error code, such as BROKER_TIMEOUT");
   change("release", "Release rows of a relay that is gone, without waiting for the lease to expire",
          "All rows with an expired lease", RowChange::release);
-  change("abort", "Abort rows: the ledger entry becomes failed", nullptr, RowChange::abort)
-      ->add_option("--message", given.message, "Reason, kept as the last error")
-      ->option_text("TEXT");
+  CLI::App* abort =
+      change("abort", "Abort rows: the ledger entry becomes failed", nullptr, RowChange::abort);
+  add_value(*abort, "--message", given.message, "TEXT", "Reason, kept as the last error");
 
   CLI::App* drop = relay->add_subcommand(
       "drop-slot", "Drop the replication slot of a relay that is no longer used");
@@ -182,9 +158,7 @@ void add_outbox(CLI::App& app, int& code) {
     if (!relay->get_subcommands().empty()) {
       return;
     }
-    call(*relay, *arguments, code, [&arguments](const outbox::Settings& settings) {
-      return outbox_run(settings, arguments->process);
-    });
+    call(*relay, *arguments, code, outbox_run);
   });
 }
 

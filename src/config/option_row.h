@@ -35,6 +35,10 @@ struct OptionRow {
   std::string_view help{};
 };
 
+/// A row of a table file as data: `#define HK_OPTION HK_OPTION_ROW`, and include the file.
+#define HK_OPTION_ROW(field, variable, kind, default_text, unit, allowed, since, help) \
+  {#variable, ::hk::config::Kind::kind, default_text, unit, allowed, since, help},
+
 /// May <name>_file name a file that holds it?
 inline bool may_be_file(Kind kind) {
   return kind == Kind::secret || kind == Kind::id || kind == Kind::database;

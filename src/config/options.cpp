@@ -7,19 +7,12 @@ namespace hk::config {
 namespace {
 
 constexpr OptionRow option_rows[] = {
-#define HK_OPTION(field, variable, kind, default_text, unit, allowed, since, help) \
-  {#variable, Kind::kind, default_text, unit, allowed, since, help},
+#define HK_OPTION HK_OPTION_ROW
 #include "config/options.def"
 #undef HK_OPTION
 };
-
-/// One function a row: the value's text into its field.
-using Assign = Result<void> (*)(Options&, const OptionRow&, std::string_view);
-constexpr Assign option_assigners[] = {
-#define HK_OPTION(field, variable, kind, default_text, unit, allowed, since, help) \
-  [](Options& options, const OptionRow& row, std::string_view text) {              \
-    return assign(options.field, row, text);                                       \
-  },
+constexpr Assign<Options> option_assigners[] = {
+#define HK_OPTION HK_OPTION_ASSIGN
 #include "config/options.def"
 #undef HK_OPTION
 };

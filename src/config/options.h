@@ -10,16 +10,11 @@
 #include "base/error.h"
 #include "base/secret.h"
 #include "base/time.h"
+#include "config/host_port.h"
 #include "config/loader.h"
 #include "config/option_row.h"
 
 namespace hk::config {
-
-struct HostPort {
-  std::string host{};  ///< an IPv6 address without its brackets
-  std::uint16_t port = 0;
-  friend bool operator==(const HostPort&, const HostPort&) = default;
-};
 
 template <Kind>
 struct TypeOf {

@@ -239,6 +239,11 @@ Result<void> assign(HostPort& field, const OptionRow& row, std::string_view text
   return {};
 }
 
+Result<void> assign(std::optional<HostPort>& field, const OptionRow& row, std::string_view text) {
+  field.reset();
+  return text.empty() ? Result<void>{} : assign(field.emplace(), row, text);
+}
+
 Result<std::size_t> choice_of(const OptionRow& row, std::string_view text) {
   std::string_view rest = row.allowed;
   for (std::size_t index = 0; !rest.empty(); ++index) {

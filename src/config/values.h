@@ -30,6 +30,8 @@ Result<void> assign(std::uint64_t& field, const OptionRow& row, std::string_view
 Result<void> assign(Millis& field, const OptionRow& row, std::string_view text);
 Result<void> assign(std::vector<Millis>& field, const OptionRow& row, std::string_view text);
 Result<void> assign(HostPort& field, const OptionRow& row, std::string_view text);
+/// "": none.
+Result<void> assign(std::optional<HostPort>& field, const OptionRow& row, std::string_view text);
 Result<void> assign(std::string& field, const OptionRow& row, std::string_view text);
 Result<void> assign(Secret& field, const OptionRow& row, std::string_view text);
 
@@ -62,5 +64,14 @@ Result<void> assign(Number& field, const OptionRow& row, std::string_view text) 
   field = static_cast<Number>(wide);
   return {};
 }
+
+/// The value's text into the field of a row: `#define HK_OPTION HK_OPTION_ASSIGN` gives a table
+/// of Assign<Settings>, one function a row.
+template <class Settings>
+using Assign = Result<void> (*)(Settings&, const OptionRow&, std::string_view);
+#define HK_OPTION_ASSIGN(field, ...)                                              \
+  [](auto& settings, const ::hk::config::OptionRow& row, std::string_view text) { \
+    return assign(settings.field, row, text);                                     \
+  },
 
 }  // namespace hk::config

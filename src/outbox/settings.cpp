@@ -11,7 +11,6 @@ namespace hk::outbox {
 namespace {
 
 using config::assign;
-using config::Kind;
 using config::OptionRow;
 
 /// OUTBOX_COLUMNS, whose field is the whole table.
@@ -27,19 +26,12 @@ Result<void> assign(Table& table, const OptionRow& /*row*/, std::string_view tex
 }
 
 constexpr OptionRow setting_rows[] = {
-#define HK_OPTION(field, variable, kind, default_text, unit, allowed, since, help) \
-  {#variable, Kind::kind, default_text, unit, allowed, since, help},
+#define HK_OPTION HK_OPTION_ROW
 #include "outbox/settings.def"
 #undef HK_OPTION
 };
-
-/// One function a row: the value's text into its field.
-using Assign = Result<void> (*)(Settings&, const OptionRow&, std::string_view);
-constexpr Assign setting_assigners[] = {
-#define HK_OPTION(field, variable, kind, default_text, unit, allowed, since, help) \
-  [](Settings& settings, const OptionRow& row, std::string_view text) {            \
-    return assign(settings.field, row, text);                                      \
-  },
+constexpr config::Assign<Settings> setting_assigners[] = {
+#define HK_OPTION HK_OPTION_ASSIGN
 #include "outbox/settings.def"
 #undef HK_OPTION
 };

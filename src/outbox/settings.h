@@ -4,12 +4,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
 #include "base/secret.h"
 #include "base/time.h"
+#include "config/host_port.h"
 #include "config/loader.h"
 #include "outbox/table.h"
 
@@ -65,6 +67,11 @@ struct Settings {
   Millis retention_finished{};  ///< 0 keeps all
   std::string slot{};           ///< "": made from the table's name
   std::uint64_t slot_wal_max = 0;
+  // Of the process, if it is the relay's own; inside a server those of the server hold.
+  std::optional<config::HostPort> metrics_listen{};  ///< of /metrics and /health
+  std::string log_level{};
+  std::string otlp_endpoint{};
+  Millis drain{};
   /// What a person should know although the settings are usable. Holds no secret.
   std::vector<std::string> warnings{};
 

@@ -70,6 +70,15 @@ def free_port():
     raise AssertionError("no free port")
 
 
+def make_certificate(folder, host, certificate="cert.pem", key="key.pem"):
+    """A certificate of its own for that host, and its key: their paths."""
+    certificate, key = os.path.join(folder, certificate), os.path.join(folder, key)
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", f"/CN={host}",
+                    "-addext", f"subjectAltName=DNS:{host}", "-keyout", key, "-out", certificate],
+                   check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return certificate, key
+
+
 # ---- HTTP client ----
 
 @dataclasses.dataclass

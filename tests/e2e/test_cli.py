@@ -7,7 +7,7 @@ import tempfile
 import time
 import unittest
 
-from harness import Case, Receiver, Server, run_binary, wait_for
+from harness import Case, Receiver, Server, make_certificate, run_binary, wait_for
 
 
 # Exit codes; never renumbered.
@@ -275,10 +275,7 @@ class Backups(unittest.TestCase):
 
     def test_a_server_with_tls_is_backed_up_by_the_name_in_its_certificate(self):
         with tempfile.TemporaryDirectory() as home:
-            certificate, key = os.path.join(home, "cert.pem"), os.path.join(home, "key.pem")
-            subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost",
-                            "-addext", "subjectAltName=DNS:localhost", "-keyout", key, "-out", certificate],
-                           check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            certificate, key = make_certificate(home, "localhost")
             server = Server("--tls-cert", certificate, "--tls-key", key).spawn()
             self.addCleanup(server.close)
             url = f"https://localhost:{server.port}"

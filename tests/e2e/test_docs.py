@@ -221,10 +221,7 @@ class Commands(Followed):
         text = sample.replace("/etc/hikyaku", home).replace("/var/lib/hikyaku", home).replace("8443", str(self.ports["8080"]))
         text = text.replace("min_free_disk = 2GiB", "min_free_disk = 128MiB")  # The machine of a test may be small.
         os.mkdir(os.path.join(home, "tls"))
-        certificate, key = os.path.join(home, "tls/fullchain.pem"), os.path.join(home, "tls/privkey.pem")
-        subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost",
-                        "-addext", "subjectAltName=DNS:localhost", "-keyout", key, "-out", certificate],
-                       check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        certificate, key = harness.make_certificate(os.path.join(home, "tls"), "localhost", "fullchain.pem", "privkey.pem")
         for name, content in (("hikyaku.conf", text), ("token", "not-a-secret"), ("master.key", "0123456789abcdef" * 4)):
             with open(os.open(os.path.join(home, name), os.O_WRONLY | os.O_CREAT, 0o600), "w") as f:
                 f.write(content)

@@ -211,7 +211,7 @@ class Refusals(unittest.TestCase):
                 (("--columns", "x=y"), ("--columns:", '"x=y"', "idempotency_key")),
                 (("--columns", "payload="), ("--columns:", '"payload="')),
                 (("--strict-order", "--columns", "order_key="), ("OUTBOX_STRICT_ORDER", "order_key")),
-                (("--metrics-listen", "nonsense"), ("--metrics-listen", "127.0.0.1:9464")),
+                (("--metrics-listen", "nonsense"), ("--metrics-listen:", "127.0.0.1:8080")),
                 (("--otlp-endpoint", "nonsense"), ("nonsense", "http://127.0.0.1:4318")),
                 (("--log-level", "loud"), ("--log-level", "debug")),
                 (("list", "--status", "lost"), ("--status", "pending")),

@@ -1,11 +1,10 @@
 """The relay inside a server: OUTBOX_ENABLED and the other variables in the environment of `hikyaku serve`."""
 import json
-import os
 import re
 import subprocess
 import tempfile
 
-from harness import Server, wait_for
+from harness import Server, make_certificate, wait_for
 from outbox import PATIENT, OutboxCase, clean_environment
 
 
@@ -29,10 +28,7 @@ class InsideTheServer(OutboxCase):
 
     def test_it_needs_neither_a_token_nor_the_name_in_the_certificate(self):
         with tempfile.TemporaryDirectory() as home:
-            certificate, key = os.path.join(home, "cert.pem"), os.path.join(home, "key.pem")
-            subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=a.example",
-                            "-addext", "subjectAltName=DNS:a.example", "-keyout", key, "-out", certificate],
-                           check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            certificate, key = make_certificate(home, "a.example")
             server = self.server("--tls-cert", certificate, "--tls-key", key, "--allow-loopback-destinations", dev=False,
                                  OUTBOX_ADAPTER="hikyaku").spawn()
             self.enqueue("order-1")

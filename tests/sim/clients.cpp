@@ -260,8 +260,20 @@ void Simulation::cancel_something() {
   }
 }
 
+/// Reads the tenant now and changes it a little later: another one may have been there meanwhile.
+void Simulation::change_credentials(core::TenantId tenant) {
+  const core::Tenant& seen = model_.tenants().at(tenant);
+  Op op{.kind = Op::Kind::change_tenant, .tenant = tenant, .credentials = seen, .if_still = seen};
+  op.credentials.token_digests = {seen.name + " " + std::to_string(next_op_)};
+  heap_.after(up_to(config_.gap * 20), [this, op = std::move(op)] { submit(op); });
+}
+
 void Simulation::operator_acts() {
   const core::TenantId tenant{static_cast<std::uint32_t>(1 + rng_.below(config_.tenants))};
+  if (chance(100)) {
+    change_credentials(tenant);
+    return;
+  }
   if (chance(config_.dead_letters * 4)) {
     const auto& letters = model_.dead_letters();
     if (letters.empty()) {

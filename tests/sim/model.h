@@ -203,7 +203,7 @@ class Model {
     return counters_;
   }
   [[nodiscard]] const std::set<core::DeadLetterKey>& dead_letters() const { return dead_letters_; }
-  [[nodiscard]] const std::set<core::TenantId>& tenants() const { return tenants_; }
+  [[nodiscard]] const std::map<core::TenantId, core::Tenant>& tenants() const { return tenants_; }
   [[nodiscard]] std::uint32_t in_flight() const { return in_flight_; }
   /// Messages that are in a queue and were received before.
   [[nodiscard]] std::uint64_t received() const { return received_; }
@@ -372,6 +372,7 @@ class Model {
   void note_end(const ModelMessage& message);
 
   // model_schedules.cpp
+  Expected change_tenant(const Op& op);
   Expected schedule(const Op& op);
   Expected delete_schedule(const Op& op);
   Expected pause_schedule(const Op& op);
@@ -401,7 +402,7 @@ class Model {
   std::map<Named, ModelMoves> moves_;
   std::map<core::TenantId, core::Counters> counters_;
   std::set<core::DeadLetterKey> dead_letters_;
-  std::set<core::TenantId> tenants_;
+  std::map<core::TenantId, core::Tenant> tenants_;
   core::Seq last_seq_{};
   std::uint32_t epoch_ = 0;
   Moment time_{};

@@ -39,6 +39,20 @@ std::pair<Millis, Millis> waits(const core::RetryPolicy& policy, std::uint32_t n
 
 }  // namespace
 
+/// Two who have seen the same tenant cannot both change it: the second would undo the first.
+Expected Model::change_tenant(const Op& op) {
+  core::Tenant& known = tenants_.at(op.tenant);
+  if (op.if_still != known) {
+    return refused(ErrorKind::unavailable);
+  }
+  const auto stored = written_->tenants.find(op.tenant);
+  require(stored != written_->tenants.end() && stored->second == op.credentials, "I2 present",
+          "a change of tenant " + known.name + " was not stored");
+  undo_.push_back({batch_, [this, before = known] { tenants_[before.id] = before; }});
+  known = op.credentials;
+  return {.kind = Expected::Kind::tenant};
+}
+
 void Model::event(core::TenantId tenant, core::Seq seq, core::EventKind kind,
                   std::uint32_t attempt) {
   events_.insert({tenant, seq, kind, attempt});
@@ -67,11 +81,12 @@ Expected Model::decide(const Op& op) {
     case Op::Kind::inspect_flows: return inspect_flows(op);
     case Op::Kind::tenant: {
       const core::TenantId id{static_cast<std::uint32_t>(tenants_.size() + 1)};
-      tenants_.insert(id);
-      undo_.push_back({batch_, [this, id] { tenants_.erase(id); }});
       require(written_->tenants.contains(id), "I2 present", "a tenant was not stored");
+      tenants_[id] = written_->tenants.at(id);
+      undo_.push_back({batch_, [this, id] { tenants_.erase(id); }});
       return {.kind = Expected::Kind::tenant};
     }
+    case Op::Kind::change_tenant: return change_tenant(op);
     case Op::Kind::inspect: return inspect(op);
     case Op::Kind::batch: return publish_batch(op);
     case Op::Kind::add_endpoints:

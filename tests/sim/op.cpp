@@ -68,6 +68,8 @@ core::Command to_command(const Op& op) {
     case Op::Kind::reset_flow: return core::ResetFlowRate{op.tenant, op.name};
     case Op::Kind::inspect_flows: return core::InspectFlowKeys{.tenant = op.tenant};
     case Op::Kind::tenant: return core::UpsertTenant{.tenant = {.name = op.name}};
+    case Op::Kind::change_tenant:
+      return core::UpsertTenant{.tenant = op.credentials, .if_still = op.if_still};
     case Op::Kind::schedule: {
       core::UpsertSchedule upsert;
       upsert.schedule.tenant = op.tenant;

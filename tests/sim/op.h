@@ -27,6 +27,7 @@ struct Op {
     reset_flow,
     inspect_flows,
     tenant,
+    change_tenant,
     inspect,
     batch,
     add_endpoints,
@@ -83,6 +84,10 @@ struct Op {
   Millis delay{};                       ///< also of a message that is pulled
 
   // queue, pause_flow, tenant, groups, schedules
+  // change_tenant: what it is to be, and what the operator has seen before
+  core::Tenant credentials{};
+  core::Tenant if_still{};
+
   std::string name{};
   std::optional<std::uint32_t> parallelism{};
   std::optional<bool> paused{};

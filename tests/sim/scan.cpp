@@ -171,8 +171,14 @@ void scan_settings(store::Reader& reader, const Model& model) {
     ++groups;
   }
   require(groups == model.groups().size(), "settings", "a URL group is missing");
-  require(all<core::Tenant>(reader).size() == model.tenants().size(), "settings",
-          "a tenant is missing");
+  std::size_t tenants = 0;
+  for (const auto& [id, got] : all<core::Tenant>(reader)) {
+    const auto found = model.tenants().find(id);
+    require(found != model.tenants().end() && got == found->second, "settings",
+            "tenant " + std::to_string(id.value()) + " is not as it was set");
+    ++tenants;
+  }
+  require(tenants == model.tenants().size(), "settings", "a tenant is missing");
 }
 
 void scan_schedules(store::Reader& reader, const Model& model) {

@@ -150,6 +150,7 @@ class Simulation {
   core::Callback make_callback(bool queued);
   void operator_acts();
   Op change_a_limit(core::TenantId tenant);
+  void change_credentials(core::TenantId tenant);
   void change_group();
   void cancel_something();
   void answered(const Op& op, const core::Reply& reply, store::BatchSeq batch);

@@ -21,9 +21,9 @@ Result<void> Identity::append_signed(std::string& out, const Addressed& addresse
   append_field(out, "Upstash-Message-Id", core::to_text(request.id));
   append_field(out, "Upstash-Retried", request.retried);
   out.append("Upstash-Signature: ");
-  signer_.append_token(
-      out, *key,
-      {message.url, message.body, addressed.now.time_since_epoch().count(), request.fence});
+  signer_.append_token(out, *key,
+                       {message.url, message.body, addressed.now.time_since_epoch().count(),
+                        request.fence, request.partition});
   out.append("\r\n");
   append_field_if_safe(out, "Upstash-Caller-Ip", message.caller_ip);
   return {};
@@ -34,7 +34,7 @@ void Identity::append_own(std::string& out, const Addressed& addressed) {
   const std::string id = core::to_text(request.id);
   append_field(out, "Hikyaku-Message-Id", id);
   append_field(out, "Hikyaku-Attempt", request.fence.attempt);
-  append_field(out, "Hikyaku-Fence", fence_text(request.fence));
+  append_field(out, "Hikyaku-Fence", fence_text(request.partition, request.fence));
   if (!addressed.has_idempotency_key) {
     append_field(out, "Idempotency-Key", id);
   }

@@ -33,8 +33,10 @@ std::string_view bytes_of(const security::Digest256& digest) {
 
 }  // namespace
 
-std::string fence_text(const core::Fence& fence) {
-  std::string text = "0.";  // one partition
+std::string fence_text(core::PartitionId partition, const core::Fence& fence) {
+  std::string text;
+  append_number(text, partition.value());
+  text.push_back('.');
   append_number(text, fence.epoch);
   text.push_back('.');
   append_number(text, fence.attempt);
@@ -56,7 +58,7 @@ void Signer::append_token(std::string& out, const Secret& key, const SignedConte
   claims_.append(R"(","body":")");
   claims_.append(base64url(bytes_of(security::sha256(content.body))));
   claims_.append(R"(=","fence":")");  // the documented form of `body` is padded
-  claims_.append(fence_text(content.fence));
+  claims_.append(fence_text(content.partition, content.fence));
   claims_.append(R"(","attempt":)");
   append_number(claims_, content.fence.attempt);
   claims_.push_back('}');

@@ -18,10 +18,11 @@ struct SignedContent {
   std::string_view body{};     ///< raw
   std::int64_t issued_at = 0;  ///< seconds, rounded down
   core::Fence fence{};
+  core::PartitionId partition{};
 };
 
 /// "<partition>.<epoch>.<attempt>": only grows for a message.
-std::string fence_text(const core::Fence& fence);
+std::string fence_text(core::PartitionId partition, const core::Fence& fence);
 
 class Signer {
  public:

@@ -121,7 +121,10 @@ TEST(Signer, AppendsBehindWhatIsThere) {
   EXPECT_EQ(token.mac, hmac(key.reveal(), token.signed_part));
 }
 
-TEST(FenceText, IsPartitionEpochAttempt) { EXPECT_EQ(fence_text({7, 12}), "0.7.12"); }
+TEST(FenceText, IsPartitionEpochAttempt) {
+  EXPECT_EQ(fence_text(core::PartitionId{}, {7, 12}), "0.7.12");
+  EXPECT_EQ(fence_text(core::PartitionId{3}, {7, 12}), "3.7.12");
+}
 
 }  // namespace HK_TEST_FILE
 }  // namespace hk::delivery
