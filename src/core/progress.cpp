@@ -8,7 +8,7 @@ namespace hk::core {
 
 Result<void> Progress::recover(Reader& reader, Moment now, const Term& term) {
   HK_ASSERT(meta_.epoch == 0);
-  const std::optional<Meta> stored = reader.meta();
+  const std::optional<Meta> stored = reader.get<Meta>({});
   const Meta last = stored.value_or(Meta{});
   origin_ = term.origin.value_or(last.origin);
   if (stored && origin_ != last.origin && (!term.take_over || origin_ < last.origin)) {

@@ -9,15 +9,17 @@
 #include "core/flow/record.h"
 #include "core/lane/record.h"
 #include "core/message/record.h"
+#include "core/pull/record.h"
 #include "core/queue/record.h"
 #include "core/schedule/record.h"
+#include "core/task/record.h"
 #include "core/tenant/record.h"
 #include "core/topic/record.h"
 
 namespace hk::core {
 
 struct Meta {
-  std::uint32_t format = 1;
+  std::uint32_t format = 3;  ///< of the records
   std::uint32_t epoch = 0;
   /// Every unfinished message with seq <= indexed_up_to has an index entry in its lane.
   Seq indexed_up_to{};

@@ -81,7 +81,7 @@ core::PullSettings take_pull(records::PullSettings& record) {
 template <>
 std::string Codec<core::Queue>::encode(const core::Queue& queue) {
   const auto& [tenant, name, parallelism, paused, created_at, updated_at, lag, sweep_up_to, doomed,
-               deleted, pull] = queue;
+               deleted, retime_up_to, pull] = queue;
   records::Queue record;
   record.set_parallelism(parallelism);
   record.set_paused(paused);
@@ -91,6 +91,7 @@ std::string Codec<core::Queue>::encode(const core::Queue& queue) {
   record.set_sweep_up_to(sweep_up_to.value());
   record.set_doomed(doomed);
   record.set_deleted(deleted);
+  record.set_retime_up_to(retime_up_to.value());
   if (pull) {
     set_pull(*record.mutable_pull(), *pull);
   }
@@ -114,7 +115,8 @@ Result<core::Queue> Codec<core::Queue>::decode(core::KeyOf<core::Queue> key,
                     .lag = record.lag(),
                     .sweep_up_to = core::Seq{record.sweep_up_to()},
                     .doomed = record.doomed(),
-                    .deleted = record.deleted()};
+                    .deleted = record.deleted(),
+                    .retime_up_to = core::Seq{record.retime_up_to()}};
   if (record.has_pull()) {
     queue.pull = take_pull(*record.mutable_pull());
   }

@@ -97,6 +97,15 @@ class Verifier : RowReader {
     }
   }
 
+  void rule(const core::KeyOf<core::DelayedSecond>& key,
+            const std::optional<core::DelayedSecond>& delayed) {
+    const auto& [tenant, second, queue] = key;
+    check(lags_.contains({tenant, queue}) && (!delayed || !delayed->slots.empty()), [&] {
+      return name_of<core::DelayedSecond>(key) +
+             " counts nothing, or of a queue that is not there.";
+    });
+  }
+
   void rule(const core::KeyOf<core::LaneRow>& key, const std::optional<core::LaneRow>& row) {
     const auto& [lane, place] = key;
     indexed_.push_back(place.seq.value());
@@ -205,6 +214,18 @@ class Verifier : RowReader {
   void rule(core::Seq seq, const std::optional<core::MessageState>& /*state*/) {
     check(exists<core::Message>(seq),
           [&] { return "There is a state of " + name_of(seq) + ", which is not there."; });
+  }
+
+  void rule(const core::KeyOf<core::Task>& key, const std::optional<core::Task>& task) {
+    if (!task) {
+      return;
+    }
+    const bool running = task->status == core::Task::Status::running;
+    check(running == (task->ended_at == Moment{}) && task->up_to <= last_seq_, [&] {
+      return name_of<core::Task>(key) + " does not say how far it goes, or whether it has ended.";
+    });
+    check(task->kind() != core::Task::Kind::move || lags_.contains({task->tenant, task->subject()}),
+          [&] { return name_of<core::Task>(key) + " is of a queue that is not there."; });
   }
 
   void rule(const core::KeyOf<core::Attempt>& key, const std::optional<core::Attempt>& attempt) {

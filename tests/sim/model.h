@@ -82,11 +82,11 @@ struct ModelFlow {
 
 /// Of one source, oldest first; only the last may run.
 struct ModelMoves {
-  std::vector<core::MoveTask> tasks{};
+  std::vector<core::Task> tasks{};
   std::uint64_t credit = 0;  ///< of the running one's rate, in thousandths of a message
   Moment credited_at{};
   [[nodiscard]] bool running() const {
-    return !tasks.empty() && tasks.back().status == core::MoveTask::Status::running;
+    return !tasks.empty() && tasks.back().status == core::Task::Status::running;
   }
 };
 
@@ -136,10 +136,10 @@ struct Expected {
   std::string url{};  ///< part of a fan-out: where it goes
   std::vector<Expected> parts{};
   std::optional<core::PullSettings> pull{};
-  std::uint64_t lag = 0;                ///< counted
-  bool pulled = false;                  ///< inspected: of a message that nobody sends
-  std::uint64_t number = 0;             ///< move_started: of the task; move_canceled: what it moved
-  std::vector<core::MoveTask> tasks{};  ///< moves_listed
+  std::uint64_t lag = 0;            ///< counted
+  bool pulled = false;              ///< inspected: of a message that nobody sends
+  std::uint64_t number = 0;         ///< move_started: of the task; move_canceled: what it moved
+  std::vector<core::Task> tasks{};  ///< moves_listed
   bool either = false;  ///< done, or not_found: only memory knows whether a group has stopped yet
   struct Halted {
     core::HaltedListed::One one{};
@@ -374,10 +374,10 @@ class Model {
   void spend_credit(ModelMoves& moves);
   void end_moves();
   void end_moves_of(const Named& source);
-  void check_nothing_left(const core::MoveTask& task) const;
-  [[nodiscard]] bool has_nowhere_to_go(const core::MoveTask& task, const std::string& reason);
-  [[nodiscard]] const core::MoveTask* find_move(const Named& document) const;
-  void change_move(const core::MoveTask& task);
+  void check_nothing_left(const core::Task& task) const;
+  [[nodiscard]] bool has_nowhere_to_go(const core::Task& task, const std::string& reason);
+  [[nodiscard]] const core::Task* find_move(const core::KeyOf<core::Task>& key) const;
+  void change_move(const core::Task& task);
   void compare_moves() const;
 
   // model_pull_check.cpp
@@ -471,7 +471,7 @@ class Model {
   std::set<Named> changed_groups_;
   std::set<Named> changed_schedules_;
   std::set<Named> changed_dedups_;
-  std::set<Named> changed_moves_;  ///< names of their documents
+  std::set<core::KeyOf<core::Task>> changed_moves_;
   std::map<Named, core::Seq> last_moved_;
   /// Queues of which something was received and not hidden: it is out until its receive is
   /// answered.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "core/move/document.h"
 #include "sim/trace.h"
 #include "store/codec.h"
 #include "store/key.h"
@@ -200,12 +199,10 @@ void scan_schedules(store::Reader& reader, const Model& model) {
 }
 
 void scan_moves(store::Reader& reader, const Model& model) {
-  std::map<Named, std::vector<core::MoveTask>> stored;
-  for (const auto& [key, document] : all<core::Document>(reader)) {
-    if (document.kind == core::move_task_kind) {
-      const auto task = core::to_move_task(document);
-      require(task.has_value(), "readable", "a move task");
-      stored[{document.tenant, task->source}].push_back(*task);
+  std::map<Named, std::vector<core::Task>> stored;
+  for (const auto& [key, task] : all<core::Task>(reader)) {
+    if (task.kind() == core::Task::Kind::move) {
+      stored[{task.tenant, task.subject()}].push_back(task);
     }
   }
   require(std::ranges::equal(stored, model.moves(),

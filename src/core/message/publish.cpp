@@ -25,7 +25,7 @@ namespace {
 
 /// What was accepted under the same mark before, in time.
 std::optional<Dedup> find_mark(Batch& batch, const Message& mark) {
-  const auto known = batch.dedup(mark.tenant, mark_dedup_id(mark.dedup_id));
+  const auto known = batch.get<Dedup>({mark.tenant, mark_dedup_id(mark.dedup_id)});
   if (known && known->expires_at > batch.now()) {
     HK_SOMETIMES(marked_batch_repeated);
     return known;
@@ -42,7 +42,7 @@ Published mark_batch(Batch& batch, const Publish& mark) {
   const std::string dedup_id = mark_dedup_id(message.dedup_id);
   HK_SOMETIMES(batch_marked);
   const Moment expires_at = batch.now() + mark.dedup_window;
-  batch.put_dedup(message.tenant, dedup_id, Dedup{message.id, expires_at});
+  batch.put(Put<Dedup>{{{message.tenant, dedup_id}, Dedup{message.id, expires_at}}});
   batch.expire_dedup(expires_at, message.tenant, dedup_id);
   return {message.id, false};
 }
@@ -58,13 +58,13 @@ std::optional<Dedup> Messages::find_duplicate(Publish& command) {
                                         ? pulls_.dedup_scopes(message, command.dedup_window)
                                         : Pulls::DedupScopes{.now = message.url};
   message.dedup_id = given + scopes.now;
-  auto known = batch_.dedup(message.tenant, message.dedup_id);
+  auto known = batch_.get<Dedup>({message.tenant, message.dedup_id});
   if (known && known->expires_at <= batch_.now()) {
     HK_SOMETIMES(dedup_window_over);
     known.reset();
   }
   if (!known && !scopes.before.empty()) {
-    known = batch_.dedup(message.tenant, given + scopes.before);
+    known = batch_.get<Dedup>({message.tenant, given + scopes.before});
     if (known && known->expires_at > batch_.now()) {
       HK_SOMETIMES(deduplicated_in_the_scope_of_before);
     }
@@ -118,7 +118,7 @@ Result<Published> Messages::publish(Publish command) {
   const MessageId id = accept(std::shared_ptr<Message>(std::move(command.message)));
   if (!dedup_id.empty()) {
     const Moment expires_at = batch_.now() + command.dedup_window;
-    batch_.put_dedup(tenant, dedup_id, Dedup{id, expires_at});
+    batch_.put(Put<Dedup>{{{tenant, dedup_id}, Dedup{id, expires_at}}});
     batch_.expire_dedup(expires_at, tenant, dedup_id);
   }
   return Published{id, false};

@@ -54,7 +54,7 @@ void upsert(std::vector<Endpoint>& endpoints, Endpoint given) {
 }  // namespace
 
 void Topics::recover(Reader& reader) {
-  for (UrlGroup& group : reader.url_groups()) {
+  for (UrlGroup& group : reader.scan<UrlGroup>()) {
     const std::pair key{group.tenant, group.name};
     url_groups_[key] = std::move(group);
   }

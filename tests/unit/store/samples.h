@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/batch.h"
+#include "core/schedule/order.h"
 #include "store/memory/sim_store.h"
 #include "store/typed_reader.h"
 
@@ -88,6 +88,55 @@ inline core::LaneEntry lane_entry() {
 
 inline core::Queue queue() {
   return {core::TenantId{5}, "orders", 4, true, moment_from_ms(1000), moment_from_ms(2000)};
+}
+
+/// Its messages are being told of a changed retention.
+inline core::Queue retimed_queue() {
+  core::Queue changed = queue();
+  changed.retime_up_to = core::Seq{77};
+  return changed;
+}
+
+inline core::DelayedSecond delayed_second() {
+  return {.tenant = core::TenantId{5},
+          .second = moment_from_ms(1'700'000'001'000),
+          .queue = "orders",
+          .slots = {{0, 2}, {999, 300}}};
+}
+
+inline core::Task move_task() {
+  return {.tenant = core::TenantId{5},
+          .number = 3,
+          .work = core::MoveMessages{"dead", "orders"},
+          .rate = 500,
+          .status = core::Task::Status::failed,
+          .total = 9,
+          .processed = 4,
+          .started_at = moment_from_ms(1000),
+          .ended_at = moment_from_ms(2000),
+          .up_to = core::Seq{77},
+          .reason = core::Task::destination_gone};
+}
+
+inline core::Task cancel_task() {
+  return {.tenant = core::TenantId{5},
+          .number = 1'700'000'000'000,
+          .work = core::CancelMessages{.filter = {.urls = {"http://a", "http://b"},
+                                                  .queues = {"orders"},
+                                                  .topics = {"group"},
+                                                  .labels = {"red"},
+                                                  .flow_keys = {"flow"},
+                                                  .caller_ips = {"192.0.2.7"},
+                                                  .hosts = {"a"},
+                                                  .paths = {"/"},
+                                                  .schedules = {"daily"},
+                                                  .from = moment_from_ms(5),
+                                                  .to = moment_from_ms(6)},
+                                       .count_max = 10},
+          .total = 4,
+          .processed = 4,
+          .started_at = moment_from_ms(1'700'000'000'000),
+          .up_to = core::Seq{77}};
 }
 
 inline core::FlowKey flow_key() {
@@ -173,8 +222,9 @@ std::vector<core::Mutation> decided(Decide decide) {
 inline std::vector<core::Mutation> put_schedule_state(core::TenantId tenant, const std::string& id,
                                                       const core::ScheduleState& state,
                                                       Moment previous_next_at = never) {
-  return decided(
-      [&](core::Batch& batch) { batch.put_schedule_state(tenant, id, state, previous_next_at); });
+  return decided([&](core::Batch& batch) {
+    core::put_schedule_state(batch, tenant, id, state, previous_next_at);
+  });
 }
 
 }  // namespace hk::store::samples

@@ -1,4 +1,4 @@
-/// Commands about tasks that move messages from one queue into another, and their replies.
+/// Commands about tasks, and their replies. The tasks of a tenant are rows that everybody can read.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-#include "core/move/record.h"
+#include "core/task/record.h"
 
 namespace hk::core {
 
@@ -32,12 +32,20 @@ struct ListMoveTasks {
   std::string source{};
 };
 
-using MoveCommand = std::variant<StartMoveTask, CancelMoveTask, ListMoveTasks>;
+/// Cancels what the filter selects of the messages that are there now. Those that end by themselves
+/// first are left out. quota_reached: too many of them are running.
+/// invalid_argument: the filter is too large.
+struct StartCancelTask {
+  TenantId tenant{};
+  CancelMessages what{};
+};
+
+using TaskCommand = std::variant<StartMoveTask, CancelMoveTask, ListMoveTasks, StartCancelTask>;
 
 // ---- replies ----
 
-struct MoveTaskStarted {
-  std::uint64_t number = 0;  ///< of the task, among those of its source
+struct TaskStarted {
+  std::uint64_t number = 0;
 };
 
 struct MoveTaskCanceled {
@@ -46,9 +54,9 @@ struct MoveTaskCanceled {
 
 /// Newest first: the running one, and the last ones that ended.
 struct MoveTasksListed {
-  std::vector<MoveTask> tasks{};
+  std::vector<Task> tasks{};
 };
 
-using MoveReply = std::variant<MoveTaskStarted, MoveTaskCanceled, MoveTasksListed>;
+using TaskReply = std::variant<TaskStarted, MoveTaskCanceled, MoveTasksListed>;
 
 }  // namespace hk::core

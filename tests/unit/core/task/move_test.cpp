@@ -6,7 +6,7 @@ namespace hk::core::testing {
 namespace HK_TEST_FILE {
 
 constexpr Millis second{1000};
-using Status = MoveTask::Status;
+using Status = Task::Status;
 
 Limits small_windows() {
   Limits small;
@@ -34,9 +34,9 @@ struct Moves : ::testing::Test {
     EXPECT_EQ(rig.count("dead").visible, bodies.size());
   }
   std::uint64_t start(const std::string& to = {}, std::uint32_t rate = 0) {
-    return rig.run(StartMoveTask{tenant_one, "dead", to, rate}).only<MoveTaskStarted>().number;
+    return rig.run(StartMoveTask{tenant_one, "dead", to, rate}).only<TaskStarted>().number;
   }
-  std::vector<MoveTask> list() {
+  std::vector<Task> list() {
     return rig.run(ListMoveTasks{tenant_one, "dead"}).only<MoveTasksListed>().tasks;
   }
   void settle() {
@@ -69,8 +69,8 @@ TEST_F(Moves, EachGoesBackToWhereItCameFromAsANewMessage) {
   const auto tasks = list();
   ASSERT_EQ(tasks.size(), 1U);
   EXPECT_EQ(tasks[0].status, Status::completed);
-  EXPECT_EQ(tasks[0].moved, 7U);
-  EXPECT_EQ(tasks[0].to_move, 7U);
+  EXPECT_EQ(tasks[0].processed, 7U);
+  EXPECT_EQ(tasks[0].total, 7U);
   EXPECT_EQ(rig.count("dead").visible, 0U);
   EXPECT_EQ(drain("q"), (Bodies{"a", "b", "c", "d", "e", "f", "g"}));
   const HandOut::One& one = rig.last["a"];
@@ -90,7 +90,7 @@ TEST_F(Moves, AreMadeOnceHoweverOftenItRestarts) {
     rig.run();
   }
   EXPECT_EQ(list().at(0).status, Status::completed);
-  EXPECT_EQ(list().at(0).moved, 7U);
+  EXPECT_EQ(list().at(0).processed, 7U);
   EXPECT_EQ(rig.count("other").visible, 7U);
   EXPECT_EQ(rig.count("dead").visible, 0U);
 }
@@ -103,7 +103,7 @@ TEST_F(Moves, LeaveWhatIsOutAndWhatComesLater) {
   settle();
 
   EXPECT_EQ(list().at(0).status, Status::completed);
-  EXPECT_EQ(list().at(0).to_move, 2U);
+  EXPECT_EQ(list().at(0).total, 2U);
   EXPECT_EQ(drain("other"), (Bodies{"b", "c"}));
   EXPECT_EQ(drain("dead"), (Bodies{"later"}));
   EXPECT_TRUE(rig.remove("dead", "a").has_value());
@@ -164,14 +164,14 @@ TEST_F(Moves, FailWithoutAPlaceToGo) {
   rig.pass(second);
   rig.run();
   EXPECT_EQ(list().at(0).status, Status::failed);
-  EXPECT_EQ(list().at(0).reason, MoveTask::destination_gone);
+  EXPECT_EQ(list().at(0).reason, Task::destination_gone);
 
   start();
   settle();
   rig.send("dead", "x");
   start();
   settle();
-  EXPECT_EQ(list().at(0).reason, MoveTask::came_from_nowhere);
+  EXPECT_EQ(list().at(0).reason, Task::came_from_nowhere);
   EXPECT_EQ(drain("dead"), (Bodies{"x"}));
 }
 
@@ -201,7 +201,7 @@ TEST_F(Moves, OnlyTheLastOnesAreRemembered) {
   EXPECT_EQ(list().size(), 10U);
   EXPECT_EQ(list().front().number, 12U);
   rig.run(DeleteQueueCommand{tenant_one, "dead"});
-  EXPECT_TRUE(rig.reader.rows<Document>().empty());
+  EXPECT_TRUE(rig.reader.rows<Task>().empty());
 }
 
 TEST_F(Moves, GiveNoNewLifeToWhatIsTooOld) {
@@ -214,7 +214,7 @@ TEST_F(Moves, GiveNoNewLifeToWhatIsTooOld) {
   settle();
   const auto tasks = rig.run(ListMoveTasks{tenant_one, "brief"}).only<MoveTasksListed>().tasks;
   EXPECT_EQ(tasks.at(0).status, Status::completed);
-  EXPECT_EQ(tasks.at(0).moved, 0U);
+  EXPECT_EQ(tasks.at(0).processed, 0U);
   EXPECT_EQ(rig.count("other").visible, 0U);
   EXPECT_EQ(rig.count("brief").visible, 0U);
   EXPECT_TRUE(rig.counts().conserved());
@@ -225,7 +225,7 @@ TEST_F(FifoMoves, KeepTheOrderOfGroupsAndGoByAge) {
   start("other");
   settle();
   EXPECT_EQ(list().at(0).status, Status::completed);
-  EXPECT_EQ(list().at(0).moved, 9U);
+  EXPECT_EQ(list().at(0).processed, 9U);
   const Bodies all = drain("other");
   EXPECT_EQ(all.size(), 9U);
   for (const char group : {'a', 'b', 'c'}) {
