@@ -12,6 +12,19 @@
 
 namespace hk::api::sns {
 
+namespace {
+
+std::vector<core::Attribute> to_attributes(const aws::MessageAttributes& given) {
+  std::vector<core::Attribute> all;
+  all.reserve(given.size());
+  for (const auto& [name, attribute] : given) {
+    all.push_back({name, attribute.data_type, std::string(attribute.value())});
+  }
+  return all;
+}
+
+}  // namespace
+
 const std::string& Incoming::text_for(const std::string& protocol) const {
   if (by_protocol.empty()) {
     return message;
@@ -34,15 +47,23 @@ FanOut::FanOut(const Exchange& exchange, const Topic& topic, const Incoming& inc
 
 Result<void> FanOut::choose() {
   // Read once for all subscriptions that get the same text, of which there is one per protocol.
-  std::map<const std::string*, aws::FilterSubject> subjects;
+  std::map<const std::string*, core::FilterSubject> subjects;
+  const std::vector<core::Attribute> attributes = to_attributes(incoming_.attributes);
   for (const auto& [id, subscription] : topic_.subscriptions) {
     if (!subscription.confirmed) {
       continue;
     }
     if (subscription.filter) {
       const std::string& text = incoming_.text_for(subscription.protocol);
-      const auto subject =
-          subjects.try_emplace(&text, incoming_.attributes, std::string_view(text)).first;
+      const auto [subject, fresh] = subjects.try_emplace(&text);
+      if (fresh) {
+        if (auto read = subject->second.read_attributes(attributes); !read) {
+          return read;
+        }
+        if (auto read = subject->second.read_body(text); !read) {
+          return read;
+        }
+      }
       const Result<bool> wanted = subscription.filter->matches(subject->second);
       if (!wanted) {
         return std::unexpected(wanted.error());

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "api/sns/delivery_policy.h"
 #include "core/fresh_trace.h"
 #include "core/message/callback.h"
+#include "core/topic/delivery_policy.h"
 
 namespace hk::api::sns {
 
@@ -17,7 +17,7 @@ core::RetryPolicy retries_of(const Topic& topic, const Subscription& subscriptio
   if (subscription.retries) {
     return *subscription.retries;
   }
-  return topic.retries ? *topic.retries : default_retries();
+  return topic.retries ? *topic.retries : core::default_retries();
 }
 
 std::vector<core::Header> headers(const Exchange& exchange, const Topic& topic,

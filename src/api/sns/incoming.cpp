@@ -5,9 +5,9 @@
 
 #include "api/aws/names.h"
 #include "api/aws/tags.h"
-#include "api/json_input.h"
 #include "api/sns/attributes.h"
 #include "base/encoding.h"
+#include "base/json_input.h"
 #include "security/digest.h"
 
 namespace hk::api::sns {

@@ -4,8 +4,8 @@
 #include <charconv>
 
 #include "api/aws/names.h"
-#include "api/json_input.h"
-#include "api/sns/delivery_policy.h"
+#include "base/json_input.h"
+#include "core/topic/delivery_policy.h"
 
 namespace hk::api::sns {
 
@@ -94,18 +94,18 @@ bool Topic::has(std::string_view attribute, std::string_view value) const {
   return is_set_to(attributes, attribute, value);
 }
 
-aws::FilterScope Subscription::scope() const {
-  return has("FilterPolicyScope", "MessageBody") ? aws::FilterScope::message_body
-                                                 : aws::FilterScope::message_attributes;
+core::FilterScope Subscription::scope() const {
+  return has("FilterPolicyScope", "MessageBody") ? core::FilterScope::message_body
+                                                 : core::FilterScope::message_attributes;
 }
 
 bool Subscription::lapsed(Moment now) const { return !confirmed && token_made + token_life <= now; }
 
-Result<void> read_attributes(Subscription& subscription, aws::PolicyFrom from) {
+Result<void> read_attributes(Subscription& subscription, core::PolicyFrom from) {
   subscription.filter.reset();
   if (const auto policy = subscription.attributes.find("FilterPolicy");
       policy != subscription.attributes.end()) {
-    auto parsed = aws::FilterPolicy::parse(policy->second, subscription.scope(), from);
+    auto parsed = core::FilterPolicy::parse(policy->second, subscription.scope(), from);
     if (!parsed) {
       return std::unexpected(parsed.error());
     }
@@ -128,7 +128,7 @@ Result<void> read_attributes(Subscription& subscription, aws::PolicyFrom from) {
   subscription.retries.reset();
   if (const auto policy = subscription.attributes.find("DeliveryPolicy");
       policy != subscription.attributes.end()) {
-    auto retries = read_delivery_policy(policy->second, false);
+    auto retries = core::read_delivery_policy(policy->second, false);
     if (!retries) {
       return std::unexpected(retries.error());
     }
@@ -190,14 +190,14 @@ Topic from_document(const core::Document& document) {
   Topic topic = from_document_for_listing(document);
   if (const auto policy = topic.attributes.find("DeliveryPolicy");
       policy != topic.attributes.end()) {
-    auto retries = read_delivery_policy(policy->second, true);
+    auto retries = core::read_delivery_policy(policy->second, true);
     if (!retries) {
       throw core::CorruptRecord("topic " + document.name + ": " + retries.error().message);
     }
     topic.retries = std::move(*retries);
   }
   for (auto& [id, subscription] : topic.subscriptions) {
-    if (const auto read = read_attributes(subscription, aws::PolicyFrom::store); !read) {
+    if (const auto read = read_attributes(subscription, core::PolicyFrom::store); !read) {
       throw core::CorruptRecord("topic " + document.name + ", subscription " + id + ": " +
                                 read.error().message);
     }

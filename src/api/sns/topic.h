@@ -10,11 +10,11 @@
 #include <string_view>
 #include <vector>
 
-#include "api/aws/filter_policy.h"
 #include "api/aws/input.h"
 #include "api/sqs/exchange.h"
 #include "core/reader.h"
 #include "core/record.h"
+#include "core/topic/filter_policy.h"
 
 namespace hk::api::sns {
 
@@ -39,12 +39,12 @@ struct Subscription {
 
   [[nodiscard]] bool has(std::string_view attribute, std::string_view value) const;
   [[nodiscard]] bool raw() const { return has("RawMessageDelivery", "true"); }
-  [[nodiscard]] aws::FilterScope scope() const;
+  [[nodiscard]] core::FilterScope scope() const;
   /// Not confirmed in time: as if it were not there.
   [[nodiscard]] bool lapsed(Moment now) const;
 
   /// What the attribute FilterPolicy says, read once.
-  std::optional<aws::FilterPolicy> filter{};
+  std::optional<core::FilterPolicy> filter{};
   /// Where goes what cannot be delivered: a queue of the same tenant, from the attribute
   /// RedrivePolicy; "" = nowhere.
   std::string dead_letters_to{};
@@ -76,7 +76,7 @@ Topic head_from_document(const core::Document& document);
 std::size_t bytes_of(const core::Document& document);
 
 /// Reads anew what is read from attributes. invalid_argument: an attribute does not parse.
-Result<void> read_attributes(Subscription& subscription, aws::PolicyFrom from);
+Result<void> read_attributes(Subscription& subscription, core::PolicyFrom from);
 
 /// null: there is none. What it gives may be shared with other requests of this thread.
 std::shared_ptr<const Topic> find_topic(const Exchange& exchange, std::string_view name);

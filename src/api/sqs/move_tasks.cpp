@@ -3,12 +3,12 @@
 #include <algorithm>
 
 #include "api/aws/names.h"
-#include "api/json_input.h"
 #include "api/reply.h"
 #include "api/sqs/exchange.h"
 #include "api/sqs/receipt.h"
 #include "base/encoding.h"
 #include "base/json.h"
+#include "base/json_input.h"
 #include "security/digest.h"
 
 namespace hk::api::sqs {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "api/sns/attributes.h"
 #include "core/reader.h"
 
 namespace hk::api::sns {
@@ -49,8 +50,11 @@ TEST(Topic, IsReadAsItWasWritten) {
   EXPECT_TRUE(queue.raw() && queue.confirmed && queue.authenticated);
   EXPECT_EQ(queue.dead_letters_to, "dead");
   ASSERT_TRUE(queue.filter);
-  EXPECT_EQ(queue.filter->matches({}, R"({"a":{"b":"x"}})"), true);
-  EXPECT_EQ(queue.filter->matches({}, R"({"a":{"b":"y"}})"), false);
+  core::FilterSubject message;
+  ASSERT_TRUE(message.read_body(R"({"a":{"b":"x"}})"));
+  EXPECT_EQ(queue.filter->matches(message), true);
+  ASSERT_TRUE(message.read_body(R"({"a":{"b":"y"}})"));
+  EXPECT_EQ(queue.filter->matches(message), false);
   const Subscription& hook = read.subscriptions.at("two");
   EXPECT_EQ(hook.token, "secret");
   EXPECT_TRUE(!hook.confirmed && !hook.authenticated && hook.authenticate_on_unsubscribe);
@@ -82,6 +86,15 @@ TEST(Subscription, LapsesWhenItIsNotConfirmedInThreeDays) {
   EXPECT_TRUE(hook.lapsed(made + token_life));
   hook.confirmed = true;
   EXPECT_FALSE(hook.lapsed(made + token_life));
+}
+
+TEST(Subscription, ARefusedFilterPolicyIsToldWithWhereItStood) {
+  const Error error{ErrorKind::invalid_argument, "why"};
+
+  EXPECT_EQ(filter_policy_refusal(error, true),
+            (aws::Refusal{aws::ErrorCode::sns_invalid_parameter,
+                          "Invalid parameter: Attributes Reason: FilterPolicy: why"}));
+  EXPECT_EQ(filter_policy_refusal(error, false).message, "Invalid parameter: FilterPolicy: why");
 }
 
 }  // namespace HK_TEST_FILE
