@@ -57,7 +57,6 @@ class Reader {
   std::vector<Tenant> tenants() { return scan<Tenant>(); }
   std::vector<Queue> queues() { return scan<Queue>(); }
   std::vector<FlowKey> flow_keys() { return scan<FlowKey>(); }
-  std::vector<UrlGroup> url_groups() { return scan<UrlGroup>(); }
   std::vector<Keyed<Counters>> counters() { return scan<Counters>(); }
   /// Of the same origin.
   std::vector<std::shared_ptr<const Message>> messages_after(Seq after, std::size_t limit) {

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "core/topic/read_topic.h"
 #include "core/visit.h"
 #include "engine/message_cache.h"
 
@@ -53,6 +54,7 @@ std::size_t text_of(const core::SetPullSettings& set) {
 }
 std::size_t text_of(const core::UpsertEndpoints& upsert) { return bytes_of(upsert.endpoints); }
 std::size_t text_of(const core::RemoveEndpoints& remove) { return bytes_of(remove.endpoints); }
+std::size_t text_of(const core::PutTopic& put) { return core::bytes_of(put.topic); }
 std::size_t text_of(const core::SetGroupOptions& set) { return engine::bytes_of(set.options); }
 template <class Short>
 std::size_t text_of(const Short& /*command*/) {

@@ -111,10 +111,10 @@ class World {
     submitter_.reader->put<core::Queue>({tenant.id, "orders", 4});
     submitter_.reader->put<core::Queue>(
         {.tenant = tenant.id, .name = "pulled.fifo", .pull = core::PullSettings{.fifo = true}});
-    submitter_.reader->put<core::UrlGroup>({.tenant = tenant.id,
-                                            .name = "group",
-                                            .endpoints = {{"", "https://a", "https://a:443"}},
-                                            .options = {{"Upstash-Retries", "3"}}});
+    submitter_.reader->put<core::Topic>({.tenant = tenant.id,
+                                         .name = "group",
+                                         .subscriptions = {{"", "https://a", "https://a:443"}},
+                                         .options = {{"Upstash-Retries", "3"}}});
   }
 
   http::Response call(http::Request request) {

@@ -472,6 +472,8 @@ class Model {
 };
 
 void check_flows(const core::FlowKeysInspected& got, const Expected& expected);
+/// As the endpoints of a URL group are stored.
+std::vector<core::Subscription> subscriptions_of(const std::vector<core::Endpoint>& endpoints);
 std::string name_of(core::Seq seq);
 std::string describe(const ModelMessage& message);
 

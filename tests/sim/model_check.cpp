@@ -128,7 +128,7 @@ void Model::compare_written() {
   for (const auto& [key, group] : written.url_groups) {
     const auto want = groups_.find(key);
     require(group.has_value() == (want != groups_.end()) &&
-                (!group || group->endpoints == want->second),
+                (!group || group->subscriptions == subscriptions_of(want->second)),
             "settings", "URL group " + key.second + " is stored differently");
   }
   compare_schedules();

@@ -49,6 +49,14 @@ void remove(Endpoints& endpoints, const core::Endpoint& given) {
 
 }  // namespace
 
+std::vector<core::Subscription> subscriptions_of(const Endpoints& endpoints) {
+  std::vector<core::Subscription> all;
+  for (const auto& [name, url, host] : endpoints) {
+    all.push_back({.id = name, .url = url, .host = host});
+  }
+  return all;
+}
+
 /// To a URL group it is one publish for each endpoint that the group has at this point of the
 /// order.
 Expected Model::publish(const Op& op) {

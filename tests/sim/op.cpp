@@ -85,7 +85,8 @@ core::Command to_command(const Op& op) {
     case Op::Kind::batch: return to_batch(op.items);
     case Op::Kind::add_endpoints: return core::UpsertEndpoints{op.tenant, op.name, op.endpoints};
     case Op::Kind::remove_endpoints: return core::RemoveEndpoints{op.tenant, op.name, op.endpoints};
-    case Op::Kind::delete_group: return core::DeleteUrlGroupCommand{op.tenant, op.name};
+    case Op::Kind::delete_group:
+      return core::DeleteTopic{op.tenant, core::TopicKind::url_group, op.name};
     case Op::Kind::make_pull_queue: return core::CreatePullQueue{op.tenant, op.name, *op.pull};
     case Op::Kind::set_pull_queue: return core::SetPullSettings{op.tenant, op.name, *op.pull};
     case Op::Kind::purge_queue: return core::PurgeQueue{op.tenant, op.name};

@@ -164,11 +164,11 @@ void scan_settings(store::Reader& reader, const Model& model) {
   }
   require(flows == model.flows().size(), "settings", "a flow key is missing");
   std::size_t groups = 0;
-  for (const auto& [name, got] : all<core::UrlGroup>(reader)) {
+  for (const auto& [name, got] : all<core::Topic>(reader)) {
     const Named key = pair_of(name);
     const auto found = model.groups().find(key);
-    require(found != model.groups().end() && got.endpoints == found->second, "settings",
-            "URL group " + key.second + " is not as it was set");
+    require(found != model.groups().end() && got.subscriptions == subscriptions_of(found->second),
+            "settings", "URL group " + key.second + " is not as it was set");
     ++groups;
   }
   require(groups == model.groups().size(), "settings", "a URL group is missing");

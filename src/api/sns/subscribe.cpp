@@ -28,8 +28,7 @@ std::string make_token() {
   return hex(bytes);
 }
 
-Checked<void> check_endpoint(const Exchange& exchange, const Topic& topic,
-                             const Subscription& wanted) {
+Checked<void> check_endpoint(const Exchange& exchange, const Topic& topic, Subscription& wanted) {
   const auto wrong = [](std::string_view reason) {
     return std::unexpected(invalid("Endpoint", reason));
   };
@@ -53,9 +52,11 @@ Checked<void> check_endpoint(const Exchange& exchange, const Topic& topic,
       !starts_with_ignoring_case(wanted.endpoint, wanted.protocol + "://")) {
     return wrong("it must be a URL of the scheme " + wanted.protocol);
   }
-  if (const auto host = exchange.services.options.check_destination(wanted.endpoint); !host) {
+  auto host = exchange.services.options.check_destination(wanted.endpoint);
+  if (!host) {
     return wrong(host.error().message);
   }
+  wanted.host = std::move(*host);
   return {};
 }
 

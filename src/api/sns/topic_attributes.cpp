@@ -167,6 +167,9 @@ Checked<void> set_attribute(Topic& topic, const std::string& name, const std::st
   } else {
     topic.attributes[name] = std::move(*kept);
   }
+  if (name == "DeliveryPolicy") {
+    topic.retries = value.empty() ? std::nullopt : core::read_delivery_policy(value, true).value();
+  }
   return {};
 }
 

@@ -9,6 +9,14 @@
 
 namespace hk::core {
 
+/// Of a URL group.
+struct Endpoint {
+  std::string name{};  ///< "" = none; unique in its group otherwise
+  std::string url{};
+  std::string host{};  ///< of url, as in Message
+  friend bool operator==(const Endpoint&, const Endpoint&) = default;
+};
+
 /// Adds endpoints, or changes those with the same name or the same url; creates the group.
 struct UpsertEndpoints {
   TenantId tenant{};
@@ -29,12 +37,21 @@ struct SetGroupOptions {
   std::vector<Header> options{};
 };
 
-struct DeleteUrlGroupCommand {
+/// Creates a topic of SNS, or replaces it as a whole. conflict: its version is not the stored one
+/// (0: there is none); quota_reached: too many subscriptions, or too much text. Versions and times
+/// are the core's.
+struct PutTopic {
+  Topic topic{};
+};
+
+/// Done, also if there is none.
+struct DeleteTopic {
   TenantId tenant{};
-  std::string group{};
+  TopicKind kind{};
+  std::string name{};
 };
 
 using TopicCommand =
-    std::variant<UpsertEndpoints, RemoveEndpoints, SetGroupOptions, DeleteUrlGroupCommand>;
+    std::variant<UpsertEndpoints, RemoveEndpoints, SetGroupOptions, PutTopic, DeleteTopic>;
 
 }  // namespace hk::core

@@ -11,11 +11,10 @@
 #include <vector>
 
 #include "base/error.h"
-#include "core/message.h"
+#include "core/topic/record.h"
 
 namespace hk::core {
 
-enum class FilterScope : std::uint8_t { message_attributes, message_body };
 /// A policy of the store was accepted once: a limit that was drawn since is not held against it.
 enum class PolicyFrom : std::uint8_t { client, store };
 

@@ -25,6 +25,14 @@ Subscription raw_to_queue(const std::string& id, const std::string& queue) {
           .confirmed = true};
 }
 
+/// As it is when its attributes were set one by one.
+Topic with_policies(Topic topic) {
+  for (auto& [id, subscription] : topic.subscriptions) {
+    EXPECT_TRUE(read_attributes(subscription, core::PolicyFrom::client));
+  }
+  return topic;
+}
+
 /// A topic "t" with one subscriber, the queue "q", which the core no longer has; its dead letters
 /// go to "dead".
 struct SnsPublish : aws::testing::ActionTest {
@@ -33,7 +41,7 @@ struct SnsPublish : aws::testing::ActionTest {
     add_queue("dead");
     Topic topic{.name = "t", .region = "eu-central-1", .incarnation = "i"};
     topic.subscriptions["one"] = raw_to_queue("one", "q");
-    submitter.reader->put<core::Document>(to_document(topic, aws::testing::tenant));
+    submitter.reader->put<core::Topic>(to_record(with_policies(topic), aws::testing::tenant));
     submitter.answer = [this](core::Command& command) -> core::Reply {
       const auto& items = command.get<core::PublishBatch>().items;
       queues.push_back(items.at(0).message->queue);
@@ -106,7 +114,7 @@ struct SnsFifoPublish : aws::testing::ActionTest {
     for (const std::string name : {"q", "other"}) {
       topic.subscriptions[name] = raw_to_queue(name, name);
     }
-    submitter.reader->put<core::Document>(to_document(topic, aws::testing::tenant));
+    submitter.reader->put<core::Topic>(to_record(with_policies(topic), aws::testing::tenant));
     submitter.answer = [this](core::Command& command) -> core::Reply {
       const auto& items = command.get<core::PublishBatch>().items;
       const core::Message& mark = *items.at(0).message;
