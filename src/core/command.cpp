@@ -123,6 +123,8 @@ HK_COMMAND(RemoveEndpoints)
 HK_COMMAND(SetGroupOptions)
 HK_COMMAND(PutTopic)
 HK_COMMAND(DeleteTopic)
+HK_COMMAND(PublishToTopic)
+HK_REPLY(TopicPublished)
 
 HK_COMMAND(UpsertSchedule)
 HK_COMMAND(DeleteScheduleCommand)

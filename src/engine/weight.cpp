@@ -1,5 +1,6 @@
 #include "engine/weight.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "core/topic/read_topic.h"
@@ -54,6 +55,16 @@ std::size_t text_of(const core::SetPullSettings& set) {
 }
 std::size_t text_of(const core::UpsertEndpoints& upsert) { return bytes_of(upsert.endpoints); }
 std::size_t text_of(const core::RemoveEndpoints& remove) { return bytes_of(remove.endpoints); }
+std::size_t text_of(const core::PublishToTopic& publish) {
+  std::size_t bytes = 0;
+  for (const core::Wording& one : publish.wordings) {
+    bytes += one.text.size() + (one.envelope ? one.envelope->text.size() : 0);
+  }
+  for (const core::Attribute& one : publish.attributes) {
+    bytes += one.name.size() + one.type.size() + one.value.size();
+  }
+  return bytes;
+}
 std::size_t text_of(const core::PutTopic& put) { return core::bytes_of(put.topic); }
 std::size_t text_of(const core::SetGroupOptions& set) { return engine::bytes_of(set.options); }
 template <class Short>
@@ -85,6 +96,9 @@ std::size_t written_for(const core::Command& command) {
     return bytes_of(*publish);
   }
   std::size_t bytes = record_bytes + other_bytes_of(command);
+  if (const auto* publish = command.get_if<core::PublishToTopic>()) {
+    bytes *= std::max<std::size_t>(publish->copies, 1);
+  }
   if (const auto* batch = command.get_if<core::PublishBatch>()) {
     for (const core::Publish& item : batch->items) {
       bytes += bytes_of(item);

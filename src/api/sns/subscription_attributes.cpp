@@ -105,7 +105,7 @@ Checked<void> set_attribute(const Exchange& exchange, const Topic& topic,
   } else {
     subscription.attributes[name] = std::move(*kept);
   }
-  if (const auto read = read_attributes(subscription, core::PolicyFrom::client); !read) {
+  if (const auto read = read_attributes(subscription); !read) {
     return std::unexpected(filter_policy_refusal(read.error(), subscribing));
   }
   return {};
@@ -142,7 +142,7 @@ aws::TextMap attributes_of(const Exchange& exchange, const Topic& topic,
   all["PendingConfirmation"] = subscription.confirmed ? "false" : "true";
   all["ConfirmationWasAuthenticated"] = subscription.authenticated ? "true" : "false";
   all.emplace("RawMessageDelivery", "false");
-  if (subscription.filter) {
+  if (subscription.attributes.contains("FilterPolicy")) {
     all.emplace("FilterPolicyScope", "MessageAttributes");
   }
   return all;

@@ -109,12 +109,8 @@ bool is_set_to(const aws::TextMap& attributes, std::string_view name, std::strin
 
 /// What this thread parsed lately, by tenant and name. Compared as a whole: a topic that was made
 /// again may have the version of the one before.
-struct Remembered {
-  core::Topic record{};
-  std::shared_ptr<const Topic> topic{};
-};
 struct Memory {
-  std::map<std::pair<core::TenantId, std::string>, Remembered> topics{};
+  std::map<std::pair<core::TenantId, std::string>, FoundTopic> topics{};
   std::size_t bytes = 0;  ///< of what was added since it was empty
 };
 Memory& remembered() {
@@ -139,15 +135,12 @@ core::FilterScope Subscription::scope() const {
 
 bool Subscription::lapsed(Moment now) const { return !confirmed && token_made + token_life <= now; }
 
-Result<void> read_attributes(Subscription& subscription, core::PolicyFrom from) {
-  subscription.filter.reset();
+Result<void> read_attributes(Subscription& subscription) {
   if (const auto policy = subscription.attributes.find("FilterPolicy");
       policy != subscription.attributes.end()) {
-    auto parsed = core::FilterPolicy::parse(policy->second, subscription.scope(), from);
-    if (!parsed) {
+    if (auto parsed = core::FilterPolicy::parse(policy->second, subscription.scope()); !parsed) {
       return std::unexpected(parsed.error());
     }
-    subscription.filter = std::move(*parsed);
   }
   subscription.dead_letters_to.clear();
   if (const auto policy = subscription.attributes.find("RedrivePolicy");
@@ -207,32 +200,29 @@ Topic from_record(const core::Topic& record) {
   return topic;
 }
 
-std::shared_ptr<const Topic> find_topic(const Exchange& exchange, std::string_view name) {
+FoundTopic look_up(const Exchange& exchange, std::string_view name) {
   auto record = exchange.services.submitter.durable_view(exchange.tenant_id())
                     ->get<core::Topic>({exchange.tenant_id(),
                                         core::topic_key(core::TopicKind::sns, std::string(name))});
   if (!record) {
-    return nullptr;
+    return {};
   }
   Memory& memory = remembered();
-  const auto known = memory.topics.find({exchange.tenant_id(), record->name});
-  if (known != memory.topics.end() && known->second.record == *record) {
-    return known->second.topic;
+  const std::pair key{exchange.tenant_id(), record->name};
+  const auto known = memory.topics.find(key);
+  if (known != memory.topics.end() && known->second.record->topic == *record) {
+    return known->second;
   }
-  Topic read = from_record(*record);
-  for (auto& [id, subscription] : read.subscriptions) {
-    if (const auto good = read_attributes(subscription, core::PolicyFrom::store); !good) {
-      throw core::CorruptRecord("topic " + record->name + ", subscription " + id + ": " +
-                                good.error().message);
-    }
-  }
-  auto topic = std::make_shared<const Topic>(std::move(read));
   memory.bytes += core::bytes_of(*record) + sizeof(Topic);
   if (memory.bytes > remembered_bytes_max) {
     memory = {};
   }
-  memory.topics[{exchange.tenant_id(), record->name}] = {std::move(*record), topic};
-  return topic;
+  auto words = std::make_shared<const Topic>(from_record(*record));
+  return memory.topics[key] = {core::ReadTopic::read_stored(std::move(*record)), std::move(words)};
+}
+
+std::shared_ptr<const Topic> find_topic(const Exchange& exchange, std::string_view name) {
+  return look_up(exchange, name).words;
 }
 
 TopicScan::TopicScan(const Exchange& exchange, std::string after)

@@ -14,7 +14,7 @@
 #include "api/sqs/exchange.h"
 #include "core/reader.h"
 #include "core/record.h"
-#include "core/topic/filter_policy.h"
+#include "core/topic/read_topic.h"
 
 namespace hk::api::sns {
 
@@ -41,8 +41,6 @@ struct Subscription {
   /// Not confirmed in time: as if it were not there.
   [[nodiscard]] bool lapsed(Moment now) const;
 
-  /// What the attribute FilterPolicy says, read once.
-  std::optional<core::FilterPolicy> filter{};
   /// Where goes what cannot be delivered: a queue of the same tenant, from the attribute
   /// RedrivePolicy; "" = nowhere.
   std::string dead_letters_to{};
@@ -69,9 +67,16 @@ core::Topic to_record(const Topic& topic, core::TenantId tenant);
 Topic from_record(const core::Topic& record);
 
 /// Reads anew what is read from attributes. invalid_argument: an attribute does not parse.
-Result<void> read_attributes(Subscription& subscription, core::PolicyFrom from);
+Result<void> read_attributes(Subscription& subscription);
 
-/// null: there is none. What it gives may be shared with other requests of this thread.
+/// The record, ready to be published to, and what it says in the words of SNS. Both are null: there
+/// is none. They may be shared with other requests of this thread.
+struct FoundTopic {
+  std::shared_ptr<const core::ReadTopic> record{};
+  std::shared_ptr<const Topic> words{};
+};
+FoundTopic look_up(const Exchange& exchange, std::string_view name);
+/// Its words alone.
 std::shared_ptr<const Topic> find_topic(const Exchange& exchange, std::string_view name);
 
 /// Records of topics in the order of their names, for listings. A topic may be large, and others

@@ -5,6 +5,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/topic/publication.h"
 #include "core/topic/record.h"
 
 namespace hk::core {
@@ -37,9 +38,9 @@ struct SetGroupOptions {
   std::vector<Header> options{};
 };
 
-/// Creates a topic of SNS, or replaces it as a whole. conflict: its version is not the stored one
-/// (0: there is none); quota_reached: too many subscriptions, or too much text. Versions and times
-/// are the core's.
+/// Creates a topic of SNS, or replaces it as a whole. conflict: its version and incarnation are not
+/// the stored ones (0: there is none); quota_reached: too many subscriptions, or too much text.
+/// Versions and times are the core's.
 struct PutTopic {
   Topic topic{};
 };
@@ -51,7 +52,19 @@ struct DeleteTopic {
   std::string name{};
 };
 
-using TopicCommand =
-    std::variant<UpsertEndpoints, RemoveEndpoints, SetGroupOptions, PutTopic, DeleteTopic>;
+using TopicCommand = std::variant<UpsertEndpoints, RemoveEndpoints, SetGroupOptions, PutTopic,
+                                  DeleteTopic, PublishToTopic>;
+
+// ---- replies ----
+
+/// The reply to a PublishToTopic.
+struct TopicPublished {
+  /// FIFO topics: what was published is known by it. Its seq is the sequence number, which rises;
+  /// no message has it.
+  MessageId id{};
+  bool deduplicated = false;
+};
+
+using TopicReply = std::variant<TopicPublished>;
 
 }  // namespace hk::core

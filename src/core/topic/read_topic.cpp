@@ -55,11 +55,12 @@ std::size_t bytes_of(const Topic& topic) {
   return bytes;
 }
 
-RetryPolicy retries_of(const Topic& topic, const Subscription& subscription) {
-  if (subscription.retries) {
-    return *subscription.retries;
+RetryPolicy retries_of(const std::optional<RetryPolicy>& of_topic,
+                       const std::optional<RetryPolicy>& own) {
+  if (own) {
+    return *own;
   }
-  return topic.retries ? *topic.retries : default_retries();
+  return of_topic ? *of_topic : default_retries();
 }
 
 }  // namespace hk::core

@@ -27,6 +27,7 @@ struct ReadTopic {
 std::size_t bytes_of(const Topic& topic);
 
 /// How a push to the subscription is tried again: as it says itself, or else as its topic does.
-RetryPolicy retries_of(const Topic& topic, const Subscription& subscription);
+RetryPolicy retries_of(const std::optional<RetryPolicy>& of_topic,
+                       const std::optional<RetryPolicy>& own);
 
 }  // namespace hk::core

@@ -1,12 +1,29 @@
 #include "core/topic/topics.h"
 
 #include "base/sometimes.h"
+#include "core/message/callback.h"
 #include "core/tenant/tenants.h"
 #include "core/topic/old_document.h"
 
 HK_SOMETIMES_DECLARE(topic_read_again)
 
 namespace hk::core {
+
+namespace {
+
+/// Can the delays between attempts of its copies be worked out?
+Result<void> check_pushes(const Topic& topic) {
+  Message probe;
+  for (const Subscription& one : topic.subscriptions) {
+    probe.retry = retries_of(topic.retries, one.retries);
+    if (auto understood = check_retries(probe); !understood) {
+      return understood;
+    }
+  }
+  return {};
+}
+
+}  // namespace
 
 void Topics::recover(Reader& reader) {
   for (const auto& [id, tenant] : tenants_.all()) {
@@ -79,8 +96,12 @@ Reply Topics::decide(PutTopic command) {
                     " subscriptions, and with all attributes, policies and tags at most " +
                     std::to_string(limits_.topic_bytes_max) + " bytes");
   }
+  if (auto understood = check_pushes(topic); !understood) {
+    return std::unexpected(understood.error());
+  }
   const auto known = find(TopicKind::sns, topic.tenant, topic.name);
-  if (topic.version != (known ? known->topic.version : 0)) {
+  if (known ? topic.version != known->topic.version || topic.incarnation != known->topic.incarnation
+            : topic.version != 0) {
     return fail(ErrorKind::conflict, "topic " + topic.name + " was changed meanwhile");
   }
   topic.kind = TopicKind::sns;

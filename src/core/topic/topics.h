@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "core/command.h"
@@ -15,6 +16,7 @@
 namespace hk::core {
 
 class Messages;
+class Queues;
 class Tenants;
 
 /// What the fan-outs of one command may become: it is one atomic write, and everybody waits for it.
@@ -28,8 +30,8 @@ struct FanOutRoom {
 
 class Topics : Component {
  public:
-  Topics(Context& context, const Tenants& tenants, Messages& messages)
-      : Component(context), tenants_(tenants), messages_(messages) {}
+  Topics(Context& context, Tenants& tenants, const Queues& queues, Messages& messages)
+      : Component(context), tenants_(tenants), queues_(queues), messages_(messages) {}
 
   /// Topics that are documents become topics.
   void recover(Reader& reader);
@@ -49,6 +51,7 @@ class Topics : Component {
   Reply decide(SetGroupOptions command);
   Reply decide(PutTopic command);
   Reply decide(const DeleteTopic& command);
+  Reply decide(PublishToTopic command);
 
   /// Null: there is none.
   std::shared_ptr<const ReadTopic> find(TopicKind kind, TenantId tenant, const std::string& name);
@@ -57,7 +60,16 @@ class Topics : Component {
   void remove(TopicKind kind, TenantId tenant, const std::string& name);
   void remember(std::shared_ptr<const ReadTopic> topic);
 
-  const Tenants& tenants_;
+  // publish_to_topic.cpp
+  std::optional<Publish> copy_for(const Topic& topic, const Subscription& subscription,
+                                  const PublishToTopic& command, MessageId id);
+  [[nodiscard]] std::optional<Publish> copy_for_queue(const Topic& topic, const std::string& name,
+                                                      const Subscription& subscription,
+                                                      const PublishToTopic& command,
+                                                      MessageId id) const;
+
+  Tenants& tenants_;
+  const Queues& queues_;
   Messages& messages_;
 
   /// Those used lately, by what they are stored under: all of them may be more than memory has.
