@@ -24,6 +24,7 @@ TenantId named_by(const PublishBatch& batch) {
 }
 TenantId named_by(const CompleteAttempt& /*report*/) { return {}; }
 TenantId named_by(const PutDocumentCommand& put) { return put.document.tenant; }
+TenantId named_by(const PutTopic& put) { return put.topic.tenant; }
 TenantId named_by(const UpsertSchedule& upsert) { return upsert.schedule.tenant; }
 TenantId named_by(const UpsertTenant& upsert) { return upsert.tenant.id; }
 template <class One>
@@ -121,7 +122,10 @@ HK_REPLY(MoveTasksListed)
 HK_COMMAND(UpsertEndpoints)
 HK_COMMAND(RemoveEndpoints)
 HK_COMMAND(SetGroupOptions)
-HK_COMMAND(DeleteUrlGroupCommand)
+HK_COMMAND(PutTopic)
+HK_COMMAND(DeleteTopic)
+HK_COMMAND(PublishToTopic)
+HK_REPLY(TopicPublished)
 
 HK_COMMAND(UpsertSchedule)
 HK_COMMAND(DeleteScheduleCommand)

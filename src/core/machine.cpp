@@ -21,7 +21,7 @@ Machine::Machine(const Limits& limits, Rng& rng, Zones& zones, PartitionId parti
       lanes_(context_, scheduler_, queues_, messages_, pulls_, tasks_),
       queues_(context_, scheduler_, tenants_, lanes_, messages_, pulls_, tasks_),
       messages_(context_, scheduler_, lanes_, tenants_, queues_, flow_keys_, topics_, pulls_),
-      topics_(context_, tenants_, messages_),
+      topics_(context_, tenants_, queues_, messages_),
       schedules_(context_, zones, tenants_, topics_, messages_),
       pulls_(context_, scheduler_, lanes_, tenants_, queues_, messages_, tasks_),
       tasks_(context_, tenants_, scheduler_, lanes_, queues_, messages_, pulls_) {

@@ -232,13 +232,14 @@ Result<core::Document> Codec<core::Document>::decode(core::KeyOf<core::Document>
 
 template <>
 std::string Codec<core::Meta>::encode(const core::Meta& meta) {
-  const auto& [format, epoch, indexed_up_to, time, origin] = meta;
+  const auto& [format, epoch, indexed_up_to, time, origin, last_number] = meta;
   records::Meta record;
   record.set_format(format);
   record.set_epoch(epoch);
   record.set_indexed_up_to(indexed_up_to.value());
   record.set_time(to_ms(time));
   record.set_origin(origin.value());
+  record.set_last_number(last_number);
   return serialize(record);
 }
 
@@ -254,7 +255,8 @@ Result<core::Meta> Codec<core::Meta>::decode(core::KeyOf<core::Meta> /*key*/,
                     .epoch = record.epoch(),
                     .indexed_up_to = core::Seq{record.indexed_up_to()},
                     .time = moment_from_ms(record.time()),
-                    .origin = core::Origin{static_cast<std::uint16_t>(record.origin())}};
+                    .origin = core::Origin{static_cast<std::uint16_t>(record.origin())},
+                    .last_number = record.last_number()};
 }
 
 Write put_pepper(std::string_view sealed) {

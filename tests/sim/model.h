@@ -117,7 +117,8 @@ struct Expected {
     move_started,
     move_canceled,
     moves_listed,
-    halted_listed
+    halted_listed,
+    topic_published
   };
   Kind kind{};
   ErrorKind error{};
@@ -202,6 +203,8 @@ class Model {
   [[nodiscard]] const std::map<Named, std::vector<core::Endpoint>>& groups() const {
     return groups_;
   }
+  /// Of SNS, by what they are stored under.
+  [[nodiscard]] const std::map<Named, core::Topic>& topics() const { return topics_; }
   [[nodiscard]] const std::map<Named, ModelMoves>& moves() const { return moves_; }
   [[nodiscard]] const std::map<Named, ModelSchedule>& schedules() const { return schedules_; }
   [[nodiscard]] const std::map<core::TenantId, core::Counters>& counters() const {
@@ -270,7 +273,6 @@ class Model {
   Expected publish(const Op& op);
   Expected publish(const Op& op, core::Message message);
   Expected publish_batch(const Op& op);
-  Expected mark(const Op& op);
   Expected change_group(const Op& op);
   Expected cancel(const Op& op);
   Expected dead_letter(const Op& op, bool again);
@@ -387,6 +389,12 @@ class Model {
   [[nodiscard]] Moment ends_at(const ModelMessage& message) const;
   void note_end(const ModelMessage& message);
 
+  // model_topics.cpp
+  Expected put_topic(const Op& op);
+  Expected delete_topic(const Op& op);
+  Expected publish_to_topic(const Op& op);
+  void copy(const Op& op, const core::Topic& topic, const core::Subscription& subscription);
+
   // model_schedules.cpp
   Expected change_tenant(const Op& op);
   Expected schedule(const Op& op);
@@ -415,6 +423,8 @@ class Model {
   std::map<Named, ModelFlow> flows_;
   std::map<Named, core::Seq> deleted_up_to_;  ///< nothing of the queue up to it starts, ever
   std::map<Named, std::vector<core::Endpoint>> groups_;  ///< in order; none is empty
+  std::map<Named, core::Topic> topics_;                  ///< of SNS, by what they are stored under
+  std::uint64_t last_topic_number_ = 0;                  ///< of what was published to FIFO topics
   std::map<Named, ModelSchedule> schedules_;
   std::map<Named, ModelMoves> moves_;
   std::map<core::TenantId, core::Counters> counters_;
@@ -469,6 +479,7 @@ class Model {
   std::set<Named> changed_queues_;
   std::set<Named> changed_flows_;
   std::set<Named> changed_groups_;
+  std::set<Named> changed_topics_;
   std::set<Named> changed_schedules_;
   std::set<Named> changed_dedups_;
   std::set<core::KeyOf<core::Task>> changed_moves_;
@@ -494,6 +505,8 @@ class Model {
 };
 
 void check_flows(const core::FlowKeysInspected& got, const Expected& expected);
+/// As the endpoints of a URL group are stored.
+std::vector<core::Subscription> subscriptions_of(const std::vector<core::Endpoint>& endpoints);
 std::string name_of(core::Seq seq);
 std::string describe(const ModelMessage& message);
 

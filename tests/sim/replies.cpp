@@ -94,6 +94,11 @@ void Simulation::check_reply(const Op& op, const core::Reply& reply,
       right = got != nullptr && std::ranges::equal(got->items, expected.parts, item_same);
       break;
     }
+    case Expected::Kind::topic_published: {
+      const auto* got = reply->get_if<core::TopicPublished>();
+      right = got != nullptr && got->id == expected.id && got->deduplicated == expected.flag;
+      break;
+    }
     case Expected::Kind::canceled: {
       const auto* got = reply->get_if<core::Canceled>();
       right = got != nullptr && got->running == expected.flag;
