@@ -127,7 +127,6 @@ Service::Service(engine::Submitter& submitter, const engine::TenantDirectory& te
     : options_(std::move(options)),
       services_{submitter, tenants, metrics, options_},
       answer_room_(std::make_shared<engine::TenantRoom>(options_.answer_bytes_max)) {
-  HK_ASSERT(options_.gate_of);
   HK_ASSERT(options_.check_destination);
   HK_ASSERT(options_.check_header);
   HK_ASSERT(options_.check_zone);

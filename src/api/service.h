@@ -22,7 +22,7 @@ class Service {
  public:
   static constexpr std::size_t io_threads_max = 256;
 
-  /// REQUIRES: options.gate_of, check_destination, check_header and check_zone are set; the
+  /// REQUIRES: options.check_destination, check_header and check_zone are set; the
   /// references outlive the service.
   Service(engine::Submitter& submitter, const engine::TenantDirectory& tenants,
           observe::Metrics& metrics, Options options);

@@ -178,11 +178,6 @@ void Daemon::make_service() {
   api.in_flight = [this] { return engines_->stats().in_flight; };
   api.sync_time = [this] { return engines_->sync_time(); };
   api.refuse_publishes = [this] { return disk_.refuse(); };
-  api.gate_of = [](std::string_view text) -> Result<std::string> {
-    const auto parsed = delivery::parse_destination(text);
-    if (!parsed) return std::unexpected(parsed.error());
-    return parsed->authority_key();
-  };
   api.check_destination = [this](std::string_view text) { return check_destination(text); };
   api.check_header = [](std::string_view name, std::string_view value) {
     return delivery::may_forward(name, value);

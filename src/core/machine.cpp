@@ -18,13 +18,13 @@ Machine::Machine(const Limits& limits, Rng& rng, Zones& zones, PartitionId parti
       tenants_(context_),
       documents_(context_, tenants_),
       flow_keys_(context_, scheduler_, lanes_, tenants_),
-      lanes_(context_, scheduler_, queues_, messages_, pulls_, moves_),
-      queues_(context_, scheduler_, tenants_, lanes_, messages_, pulls_, moves_),
+      lanes_(context_, scheduler_, queues_, messages_, pulls_, tasks_),
+      queues_(context_, scheduler_, tenants_, lanes_, messages_, pulls_, tasks_),
       messages_(context_, scheduler_, lanes_, tenants_, queues_, flow_keys_, topics_, pulls_),
-      topics_(context_, tenants_, messages_),
+      topics_(context_, tenants_, queues_, messages_),
       schedules_(context_, zones, tenants_, topics_, messages_),
-      pulls_(context_, scheduler_, lanes_, tenants_, queues_, messages_, moves_),
-      moves_(context_, scheduler_, queues_, messages_, pulls_) {
+      pulls_(context_, scheduler_, lanes_, tenants_, queues_, messages_, tasks_),
+      tasks_(context_, tenants_, scheduler_, lanes_, queues_, messages_, pulls_) {
   HK_ASSERT(limits.lane_window_min >= 2);
   HK_ASSERT(limits.quantum > 0);
 }
@@ -40,10 +40,8 @@ Result<void> Machine::recover(Reader& reader, Moment now, const Term& term) {
   flow_keys_.recover(reader);
   lanes_.recover(reader);
   context_.progress.begin_numbering();
-  for (const auto& [id, tenant] : tenants_.all()) {
-    pulls_.recover(reader, id);
-    moves_.recover(reader, id);
-  }
+  pulls_.recover(reader);
+  tasks_.recover(reader);
   messages_.recover();
   schedules_.recover(reader);
   return {};
@@ -73,7 +71,7 @@ void Machine::advance() {
   flow_keys_.advance();
   schedules_.advance();
   pulls_.forget_past_delays();
-  moves_.advance();
+  tasks_.advance();
   pulls_.hand_out();
   messages_.start_attempts();  // who asks for a message of a queue that pushes gets it first
   lanes_.advance();
@@ -82,6 +80,7 @@ void Machine::advance() {
 Batch::Output Machine::take() {
   queues_.flush();
   flow_keys_.flush();
+  schedules_.flush();
   pulls_.flush();
   tenants_.flush();
   context_.progress.flush(context_.batch, context_.limits);
@@ -90,7 +89,7 @@ Batch::Output Machine::take() {
 
 std::optional<Moment> Machine::wake_at() const {
   return std::min({lanes_.wake_at(), queues_.wake_at(), messages_.wake_at(), schedules_.wake_at(),
-                   pulls_.wake_at(), moves_.wake_at(), flow_keys_.wake_at(), tenants_.wake_at()});
+                   pulls_.wake_at(), tasks_.wake_at(), flow_keys_.wake_at(), tenants_.wake_at()});
 }
 
 }  // namespace hk::core

@@ -138,7 +138,7 @@ Result<Moment> Partition::stored_time() const {
 Result<std::vector<core::TenantId>> Partition::stored_tenants() const {
   try {
     std::vector<core::TenantId> ids;
-    for (const core::Tenant& tenant : reader_->tenants()) {
+    for (const core::Tenant& tenant : reader_->scan<core::Tenant>()) {
       ids.push_back(tenant.id);
     }
     reader_->refresh();

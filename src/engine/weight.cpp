@@ -1,7 +1,9 @@
 #include "engine/weight.h"
 
+#include <algorithm>
 #include <vector>
 
+#include "core/topic/read_topic.h"
 #include "core/visit.h"
 #include "engine/message_cache.h"
 
@@ -54,6 +56,17 @@ std::size_t text_of(const core::CreatePullQueue& create) { return bytes_of(creat
 std::size_t text_of(const core::SetPullSettings& set) { return bytes_of(set.settings); }
 std::size_t text_of(const core::UpsertEndpoints& upsert) { return bytes_of(upsert.endpoints); }
 std::size_t text_of(const core::RemoveEndpoints& remove) { return bytes_of(remove.endpoints); }
+std::size_t text_of(const core::PublishToTopic& publish) {
+  std::size_t bytes = 0;
+  for (const core::Wording& one : publish.wordings) {
+    bytes += one.text.size() + (one.envelope ? one.envelope->text.size() : 0);
+  }
+  for (const core::Attribute& one : publish.attributes) {
+    bytes += one.name.size() + one.type.size() + one.value.size();
+  }
+  return bytes;
+}
+std::size_t text_of(const core::PutTopic& put) { return core::bytes_of(put.topic); }
 std::size_t text_of(const core::SetGroupOptions& set) { return engine::bytes_of(set.options); }
 template <class Short>
 std::size_t text_of(const Short& /*command*/) {
@@ -84,6 +97,9 @@ std::size_t written_for(const core::Command& command) {
     return bytes_of(*publish);
   }
   std::size_t bytes = record_bytes + other_bytes_of(command);
+  if (const auto* publish = command.get_if<core::PublishToTopic>()) {
+    bytes *= std::max<std::size_t>(publish->copies, 1);
+  }
   if (const auto* batch = command.get_if<core::PublishBatch>()) {
     for (const core::Publish& item : batch->items) {
       bytes += bytes_of(item);

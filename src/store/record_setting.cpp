@@ -81,7 +81,7 @@ core::PullSettings take_pull(records::PullSettings& record) {
 template <>
 std::string Codec<core::Queue>::encode(const core::Queue& queue) {
   const auto& [tenant, name, parallelism, paused, created_at, updated_at, lag, sweep_up_to, doomed,
-               deleted, pull] = queue;
+               deleted, retime_up_to, pull] = queue;
   records::Queue record;
   record.set_parallelism(parallelism);
   record.set_paused(paused);
@@ -91,6 +91,7 @@ std::string Codec<core::Queue>::encode(const core::Queue& queue) {
   record.set_sweep_up_to(sweep_up_to.value());
   record.set_doomed(doomed);
   record.set_deleted(deleted);
+  record.set_retime_up_to(retime_up_to.value());
   if (pull) {
     set_pull(*record.mutable_pull(), *pull);
   }
@@ -114,7 +115,8 @@ Result<core::Queue> Codec<core::Queue>::decode(core::KeyOf<core::Queue> key,
                     .lag = record.lag(),
                     .sweep_up_to = core::Seq{record.sweep_up_to()},
                     .doomed = record.doomed(),
-                    .deleted = record.deleted()};
+                    .deleted = record.deleted(),
+                    .retime_up_to = core::Seq{record.retime_up_to()}};
   if (record.has_pull()) {
     queue.pull = take_pull(*record.mutable_pull());
   }
@@ -230,13 +232,14 @@ Result<core::Document> Codec<core::Document>::decode(core::KeyOf<core::Document>
 
 template <>
 std::string Codec<core::Meta>::encode(const core::Meta& meta) {
-  const auto& [format, epoch, indexed_up_to, time, origin] = meta;
+  const auto& [format, epoch, indexed_up_to, time, origin, last_number] = meta;
   records::Meta record;
   record.set_format(format);
   record.set_epoch(epoch);
   record.set_indexed_up_to(indexed_up_to.value());
   record.set_time(to_ms(time));
   record.set_origin(origin.value());
+  record.set_last_number(last_number);
   return serialize(record);
 }
 
@@ -252,7 +255,8 @@ Result<core::Meta> Codec<core::Meta>::decode(core::KeyOf<core::Meta> /*key*/,
                     .epoch = record.epoch(),
                     .indexed_up_to = core::Seq{record.indexed_up_to()},
                     .time = moment_from_ms(record.time()),
-                    .origin = core::Origin{static_cast<std::uint16_t>(record.origin())}};
+                    .origin = core::Origin{static_cast<std::uint16_t>(record.origin())},
+                    .last_number = record.last_number()};
 }
 
 Write put_pepper(std::string_view sealed) {

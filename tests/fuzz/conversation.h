@@ -101,11 +101,10 @@ class Conversation {
 
   api::Options make_options() {
     api::Options options;
-    options.gate_of = [](std::string_view text) -> Result<std::string> {
+    options.check_destination = [](std::string_view text) -> Result<std::string> {
       const auto url = delivery::parse_destination(text);
       return url ? Result<std::string>(url->authority_key()) : std::unexpected(url.error());
     };
-    options.check_destination = options.gate_of;
     options.check_header = delivery::may_forward;
     options.check_zone = [](std::string_view name) -> Result<void> {
       const auto zone = RealCore::zones().load(name);

@@ -149,6 +149,7 @@ void Model::begin(const Step& step) {
   changed_queues_.clear();
   changed_flows_.clear();
   changed_groups_.clear();
+  changed_topics_.clear();
   changed_schedules_.clear();
   changed_dedups_.clear();
   changed_moves_.clear();

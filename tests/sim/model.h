@@ -82,11 +82,11 @@ struct ModelFlow {
 
 /// Of one source, oldest first; only the last may run.
 struct ModelMoves {
-  std::vector<core::MoveTask> tasks{};
+  std::vector<core::Task> tasks{};
   std::uint64_t credit = 0;  ///< of the running one's rate, in thousandths of a message
   Moment credited_at{};
   [[nodiscard]] bool running() const {
-    return !tasks.empty() && tasks.back().status == core::MoveTask::Status::running;
+    return !tasks.empty() && tasks.back().status == core::Task::Status::running;
   }
 };
 
@@ -118,7 +118,8 @@ struct Expected {
     move_started,
     move_canceled,
     moves_listed,
-    halted_listed
+    halted_listed,
+    topic_published
   };
   Kind kind{};
   ErrorKind error{};
@@ -137,10 +138,10 @@ struct Expected {
   std::string url{};  ///< part of a fan-out: where it goes
   std::vector<Expected> parts{};
   std::optional<core::PullSettings> pull{};
-  std::uint64_t lag = 0;                ///< counted
-  bool pulled = false;                  ///< inspected: of a message that nobody sends
-  std::uint64_t number = 0;             ///< move_started: of the task; move_canceled: what it moved
-  std::vector<core::MoveTask> tasks{};  ///< moves_listed
+  std::uint64_t lag = 0;            ///< counted
+  bool pulled = false;              ///< inspected: of a message that nobody sends
+  std::uint64_t number = 0;         ///< move_started: of the task; move_canceled: what it moved
+  std::vector<core::Task> tasks{};  ///< moves_listed
   bool either = false;  ///< done, or not_found: only memory knows whether a group has stopped yet
   struct Halted {
     core::HaltedListed::One one{};
@@ -209,6 +210,8 @@ class Model {
   [[nodiscard]] const std::map<Named, std::vector<core::Endpoint>>& groups() const {
     return groups_;
   }
+  /// Of SNS, by what they are stored under.
+  [[nodiscard]] const std::map<Named, core::Topic>& topics() const { return topics_; }
   [[nodiscard]] const std::map<Named, ModelMoves>& moves() const { return moves_; }
   [[nodiscard]] const std::map<Named, ModelSchedule>& schedules() const { return schedules_; }
   [[nodiscard]] const std::map<core::TenantId, core::Counters>& counters() const {
@@ -277,7 +280,6 @@ class Model {
   Expected publish(const Op& op);
   Expected publish(const Op& op, core::Message message);
   Expected publish_batch(const Op& op);
-  Expected mark(const Op& op);
   Expected change_group(const Op& op);
   Expected cancel(const Op& op);
   Expected dead_letter(const Op& op, bool again);
@@ -381,10 +383,10 @@ class Model {
   void spend_credit(ModelMoves& moves);
   void end_moves();
   void end_moves_of(const Named& source);
-  void check_nothing_left(const core::MoveTask& task) const;
-  [[nodiscard]] bool has_nowhere_to_go(const core::MoveTask& task, const std::string& reason);
-  [[nodiscard]] const core::MoveTask* find_move(const Named& document) const;
-  void change_move(const core::MoveTask& task);
+  void check_nothing_left(const core::Task& task) const;
+  [[nodiscard]] bool has_nowhere_to_go(const core::Task& task, const std::string& reason);
+  [[nodiscard]] const core::Task* find_move(const core::KeyOf<core::Task>& key) const;
+  void change_move(const core::Task& task);
   void compare_moves() const;
 
   // model_pull_check.cpp
@@ -393,6 +395,12 @@ class Model {
   // model_retention.cpp
   [[nodiscard]] Moment ends_at(const ModelMessage& message) const;
   void note_end(const ModelMessage& message);
+
+  // model_topics.cpp
+  Expected put_topic(const Op& op);
+  Expected delete_topic(const Op& op);
+  Expected publish_to_topic(const Op& op);
+  void copy(const Op& op, const core::Topic& topic, const core::Subscription& subscription);
 
   // model_schedules.cpp
   Expected change_tenant(const Op& op);
@@ -422,6 +430,8 @@ class Model {
   std::map<Named, ModelFlow> flows_;
   std::map<Named, core::Seq> deleted_up_to_;  ///< nothing of the queue up to it starts, ever
   std::map<Named, std::vector<core::Endpoint>> groups_;  ///< in order; none is empty
+  std::map<Named, core::Topic> topics_;                  ///< of SNS, by what they are stored under
+  std::uint64_t last_topic_number_ = 0;                  ///< of what was published to FIFO topics
   std::map<Named, ModelSchedule> schedules_;
   std::map<Named, ModelMoves> moves_;
   std::map<core::TenantId, core::Counters> counters_;
@@ -477,9 +487,10 @@ class Model {
   std::set<Named> changed_queues_;
   std::set<Named> changed_flows_;
   std::set<Named> changed_groups_;
+  std::set<Named> changed_topics_;
   std::set<Named> changed_schedules_;
   std::set<Named> changed_dedups_;
-  std::set<Named> changed_moves_;  ///< names of their documents
+  std::set<core::KeyOf<core::Task>> changed_moves_;
   std::map<Named, core::Seq> last_moved_;
   /// Queues of which something was received and not hidden: it is out until its receive is
   /// answered.
@@ -502,6 +513,8 @@ class Model {
 };
 
 void check_flows(const core::FlowKeysInspected& got, const Expected& expected);
+/// As the endpoints of a URL group are stored.
+std::vector<core::Subscription> subscriptions_of(const std::vector<core::Endpoint>& endpoints);
 std::string name_of(core::Seq seq);
 std::string describe(const ModelMessage& message);
 

@@ -131,10 +131,19 @@ void Model::compare_written() {
     require(written.url_groups.contains(key), "settings",
             "URL group " + key.second + " not stored");
   }
+  for (const Named& key : changed_topics_) {
+    require(written.url_groups.contains(key), "settings", "topic " + key.second + " not stored");
+  }
   for (const auto& [key, group] : written.url_groups) {
+    if (key.second.starts_with(core::sns_mark)) {
+      const auto topic = topics_.find(key);
+      require(group.has_value() == (topic != topics_.end()) && (!group || *group == topic->second),
+              "settings", "topic " + key.second + " is stored differently");
+      continue;
+    }
     const auto want = groups_.find(key);
     require(group.has_value() == (want != groups_.end()) &&
-                (!group || group->endpoints == want->second),
+                (!group || group->subscriptions == subscriptions_of(want->second)),
             "settings", "URL group " + key.second + " is stored differently");
   }
   compare_schedules();

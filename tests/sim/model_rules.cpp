@@ -113,6 +113,9 @@ Expected Model::decide(const Op& op) {
     case Op::Kind::list_moves: return list_moves(op);
     case Op::Kind::list_halted: return list_halted(op);
     case Op::Kind::resolve_halted: return resolve_halted(op);
+    case Op::Kind::put_topic: return put_topic(op);
+    case Op::Kind::delete_topic: return delete_topic(op);
+    case Op::Kind::publish_to_topic: return publish_to_topic(op);
   }
   std::unreachable();
 }

@@ -174,7 +174,7 @@ void Simulation::send_some(const Named& queue, bool fifo) {
     count = 1 + rng_.below(config_.burst);
   }
   if (count > 1 && chance(600)) {
-    Op batch = make_batch(queue.first);
+    Op batch{.kind = Op::Kind::batch};
     for (std::uint64_t i = 0; i < count; ++i) {
       batch.items.push_back(make_send(queue, fifo));
     }

@@ -146,7 +146,6 @@ class Simulation {
   void plan_clients();
   void client_acts();
   Op make_publish();
-  Op make_batch(core::TenantId tenant);
   core::Callback make_callback(bool queued);
   void operator_acts();
   Op change_a_limit(core::TenantId tenant);
@@ -160,6 +159,11 @@ class Simulation {
 
   // replies.cpp
   void check_reply(const Op& op, const core::Reply& reply, const Expected& expected) const;
+
+  // topic_clients.cpp
+  void topic_acts();
+  void change_topic(const Named& topic, bool fifo);
+  std::vector<core::Subscription> draw_subscriptions();
 
   // schedule_clients.cpp
   void schedule_acts();

@@ -5,10 +5,10 @@
 #include <functional>
 
 #include "api/aws/names.h"
-#include "api/json_input.h"
 #include "api/sqs/extra_settings.h"
 #include "api/text.h"
 #include "base/json.h"
+#include "base/json_input.h"
 #include "core/limits.h"
 
 namespace hk::api::sqs {

@@ -43,10 +43,10 @@ aws::TextMap system_attributes(const Exchange& exchange, const core::Queue& queu
     all["MessageGroupId"] = message.group;
   }
   if (part.fifo) {
-    all["SequenceNumber"] = sequence_text(message.id);
+    all["SequenceNumber"] = core::sequence_text(message.id);
     if (message.dedup_id.empty()) {
       // It came from another queue, where it had its id from its sender.
-      all["MessageDeduplicationId"] = message_id_text(shown_id(message));
+      all["MessageDeduplicationId"] = core::uuid_text(shown_id(message));
     }
   } else {
     all.erase("MessageDeduplicationId");
@@ -89,7 +89,7 @@ bool write_received(Exchange& exchange, const core::Queue& queue, const core::Re
     out.reserve(bytes);
     out.list("Messages", handed.messages, [&](aws::Output& item, const core::Received::One& one) {
       const core::PullPart& part = *one.message->pull;
-      item.text("MessageId", message_id_text(shown_id(*one.message)));
+      item.text("MessageId", core::uuid_text(shown_id(*one.message)));
       item.text("ReceiptHandle",
                 to_handle(exchange.services.options.receipt_key, exchange.tenant_id(), queue.name,
                           {one.message->id, one.receive}));

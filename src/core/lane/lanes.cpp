@@ -7,9 +7,9 @@
 #include "base/sometimes.h"
 #include "core/message/callback.h"
 #include "core/message/messages.h"
-#include "core/move/moves.h"
 #include "core/pull/pulls.h"
 #include "core/queue/queues.h"
+#include "core/task/tasks.h"
 
 HK_SOMETIMES_DECLARE(accepted_beyond_the_window)
 HK_SOMETIMES_DECLARE(lane_refilled)
@@ -245,7 +245,7 @@ void Lanes::fill(Lane& lane, const std::vector<LaneEntry>& entries, bool more) {
   // Cancelled while an attempt ran that a crash cut short: nobody will report, so it ends here.
   for (Live* live : to_cancel) {
     HK_SOMETIMES(cancel_finished_after_restart);
-    auto state = batch_.state(live->seq);
+    auto state = batch_.get<MessageState>(live->seq);
     HK_ASSERT(state.has_value() && state->cancel_requested);
     messages_.cancel_waiting(*live, std::move(*state));
   }
@@ -293,7 +293,7 @@ Live* Lanes::remember(Lane& lane, const LaneEntry& entry) {
     }
   }
   pulls_.halt_if_failed(live);
-  moves_.look_again(lane.key, live.seq);
+  tasks_.look_again(lane.key, live.seq);
   scheduler_.place_read(live);
   return &live;
 }

@@ -56,7 +56,7 @@ void Messages::start_attempts() {
       pulls_.push(*live, room);
       continue;
     }
-    const auto message = batch_.message(live->seq);
+    const auto message = batch_.get<Message>(live->seq);
     HK_ASSERT(message != nullptr);
     HK_ASSERT(live->not_before <= now);
     live->fence = Fence{context_.progress.epoch(), live->attempts + 1};

@@ -53,7 +53,7 @@ void Messages::end_attempt(Live& live, Attempt attempt, bool delivered, bool giv
   // Without an attempt or a cancel behind it the message has no state record yet.
   MessageState state;
   if (live.attempts > 0 || live.cancel_requested) {
-    auto stored = batch_.state(seq);
+    auto stored = batch_.get<MessageState>(seq);
     HK_ASSERT(stored.has_value());
     state = std::move(*stored);
   }
@@ -77,7 +77,7 @@ void Messages::end_attempt(Live& live, Attempt attempt, bool delivered, bool giv
     finish(live, std::move(state), Status::canceled);
     return;
   }
-  const auto message = batch_.message(seq);
+  const auto message = batch_.get<Message>(seq);
   HK_ASSERT(message != nullptr);
   if (give_up || state.attempts > message->retry.retries_max) {
     if (give_up) {
@@ -98,7 +98,7 @@ void Messages::finish(Live& live, MessageState state, Status status) {
   }
   cut_answer(live, state);
   const bool held = state.callbacks_open > 0;
-  batch_.put_state(seq, std::move(state));
+  batch_.put(Put<MessageState>{seq, std::move(state)});
   if (held) {
     hold_for_callbacks(live);
     return;
@@ -138,7 +138,7 @@ void Messages::retire(Seq seq, const LaneKey& lane, MessageState& state, Status 
     ++counts.dead_letters;
     state.in_dlq = true;
     state.expires_at = limits_.retention_dlq.count() == 0 ? never : now + limits_.retention_dlq;
-    batch_.put_dead_letter({tenant, now, seq});
+    batch_.put(Put<DeadLetterKey>{{tenant, now, seq}});
     batch_.event(tenant, seq, EventKind::failed, state.attempts);
   }
   if (state.expires_at != never) {
@@ -165,7 +165,7 @@ void Messages::plan_retry(Live& live, const Message& message, MessageState state
   state.due = live.not_before;
   batch_.event(message.tenant, live.seq, EventKind::retry, state.attempts);
   cut_answer(live, state);
-  batch_.put_state(live.seq, std::move(state));
+  batch_.put(Put<MessageState>{live.seq, std::move(state)});
   lanes_.index(live);  // a retry outlives its first moments by definition
   lanes_.wait(live);
 }

@@ -50,7 +50,7 @@ void Pulls::inspect(const Message& message, Inspected& answer) {
     }
     const Live* const first = lane->in_run() ? Scheduler::first_of_run(*lane) : nullptr;
     if (first != nullptr && first->seq < seq) {
-      const auto ahead = batch_.message(first->seq);
+      const auto ahead = batch_.get<Message>(first->seq);
       HK_ASSERT(ahead != nullptr);
       std::optional<Moment> until;
       if (first->not_before > now) {

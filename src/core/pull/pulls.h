@@ -24,25 +24,25 @@ namespace hk::core {
 
 class Lanes;
 class Messages;
-class Moves;
 class Queues;
+class Tasks;
 class Tenants;
 struct MoveRoom;
 
 class Pulls : Component {
  public:
-  Pulls(Context& context, Scheduler& scheduler, Lanes& lanes, Tenants& tenants,
-        const Queues& queues, Messages& messages, Moves& moves)
+  Pulls(Context& context, Scheduler& scheduler, Lanes& lanes, Tenants& tenants, Queues& queues,
+        Messages& messages, Tasks& tasks)
       : Component(context),
         scheduler_(scheduler),
         lanes_(lanes),
         tenants_(tenants),
         queues_(queues),
         messages_(messages),
-        moves_(moves),
+        tasks_(tasks),
         attempts_(limits_.receive_attempts_max) {}
 
-  void recover(Reader& reader, TenantId tenant);
+  void recover(Reader& reader);
   Reply execute(PullCommand&& command);
   /// Messages of changed queues learn of the change.
   void retime();
@@ -96,7 +96,9 @@ class Pulls : Component {
   /// It pushes, or not, by its settings as they are now.
   void use_push(const Queue& queue);
   QueueCounted count(const Queue& queue);
-  void settings_changed(const Queue& queue, const PullSettings& before);
+  void settings_changed(const Queue& queue);
+  /// Its messages up to its retime_up_to are told of its settings.
+  void begin_retime(const Queue& queue);
   /// What it has is doomed.
   void emptied(const QueueKey& queue);
   void queue_gone(const Queue& queue);
@@ -150,18 +152,15 @@ class Pulls : Component {
   void go_on_if_allowed(const Queue& queue);
 
   // retime.cpp
-  void begin_retime(const Queue& queue, Seq up_to);
-  void retime_if_needed(const Queue& queue, const PullSettings& before);
   bool retime(const Queue& queue, Retime& retime, std::size_t& budget);
   void retime_one(const Queue& queue, const LaneKey& lane, LaneEntry entry);
-  void recover_retimes(Reader& reader, TenantId tenant);
 
   Scheduler& scheduler_;
   Lanes& lanes_;
   Tenants& tenants_;
-  const Queues& queues_;
+  Queues& queues_;
   Messages& messages_;
-  Moves& moves_;
+  Tasks& tasks_;
 
   /// By queue, first come, first served. None of them is empty.
   std::map<QueueKey, std::list<Waiter>> waiters_;

@@ -64,7 +64,7 @@ void Pulls::use_push(const Queue& queue) {
 void Pulls::push(Live& live, MoveRoom& room) {
   const QueueKey key{live.pull->tenant, live.pull->name};
   const Queue* const queue = queues_.find_pulled(key.first, key.second);
-  const auto message = batch_.message(live.seq);
+  const auto message = batch_.get<Message>(live.seq);
   HK_ASSERT(queue != nullptr && message != nullptr && message->pull);
   if (must_not_be_handed_out(*queue, live, *message)) {
     room.take(*message);

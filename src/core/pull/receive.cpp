@@ -109,7 +109,7 @@ bool Pulls::hand_out_to(const Queue& queue, PullQueue& pull, const Waiter& waite
     if (live == nullptr) {
       break;
     }
-    auto message = batch_.message(live->seq);
+    auto message = batch_.get<Message>(live->seq);
     HK_ASSERT(message != nullptr && message->pull);
     if (must_not_be_handed_out(queue, *live, *message)) {
       room.take(*message);

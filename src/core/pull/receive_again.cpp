@@ -44,7 +44,7 @@ std::optional<Received> Pulls::hand_out_again(const Queue& queue, const Receive&
     live.receiver = command.receiver;
     hide_until(live, batch_.now() + visibility);
     one.lease_until = live.lease_until;
-    out.messages.push_back(handed_out(live, batch_.message(live.seq)));
+    out.messages.push_back(handed_out(live, batch_.get<Message>(live.seq)));
   }
   return out;
 }
@@ -54,7 +54,7 @@ void Pulls::note_attempt(const Queue& queue, const std::string& id,
                          const std::vector<Live*>& given) {
   Given note{.until = batch_.now() + remembered};
   for (const Live* const live : given) {
-    const auto message = batch_.message(live->seq);
+    const auto message = batch_.get<Message>(live->seq);
     HK_ASSERT(message != nullptr);
     note.messages.push_back({{message->id, live->attempts}, live->lease_until});
   }

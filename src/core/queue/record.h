@@ -59,8 +59,10 @@ struct Queue {
   std::uint64_t lag = 0;  ///< messages of it that are not final
   /// Its messages up to this one are being cancelled, a few per batch, because it was deleted.
   Seq sweep_up_to{};
-  std::uint64_t doomed = 0;            ///< of `lag`, if pulled from: what a sweep cancels
-  bool deleted = false;                ///< not shown any more; gone when the sweep is done
+  std::uint64_t doomed = 0;  ///< of `lag`, if pulled from: what a sweep cancels
+  bool deleted = false;      ///< not shown any more; gone when the sweep is done
+  /// Its messages up to this one are being told of a changed delay or retention.
+  Seq retime_up_to{};
   std::optional<PullSettings> pull{};  ///< nullopt: its messages are pushed
   friend bool operator==(const Queue&, const Queue&) = default;
 };

@@ -104,16 +104,5 @@ TEST(Incoming, OfFifoTopicsHasAGroupAndADeduplicationId) {
   EXPECT_EQ(read(fifo(true), "Message=m&MessageGroupId=g&MessageDeduplicationId=d")->dedup_id, "d");
 }
 
-TEST(SequenceNumbers, RiseWhateverTheClockDoes) {
-  const Moment now = moment_from_ms(1'700'000'000'000);
-  const std::uint64_t first = next_sequence_number(now);
-  const std::uint64_t second = next_sequence_number(now - Millis{5'000});
-  const std::uint64_t third = next_sequence_number(now + Millis{5'000});
-
-  EXPECT_LT(first, second);
-  EXPECT_LT(second, third);
-  EXPECT_GE(third, 1'700'000'005'000U * 1'000'000U);
-}
-
 }  // namespace HK_TEST_FILE
 }  // namespace hk::api::sns

@@ -252,7 +252,7 @@ TEST_P(Halt, AMoveTaskDoesNotTakeWhatAGroupHasStoppedAtSinceTheSettingsChanged) 
   rig.run();
   rig.run(SetPullSettings{
       tenant_one, "late", {.fifo = true, .receives_max = 1, .halt = true, .version = 1}});
-  rig.run(StartMoveTask{tenant_one, "late", "dead"}).only<MoveTaskStarted>();
+  rig.run(StartMoveTask{tenant_one, "late", "dead"}).only<TaskStarted>();
   for (int i = 0; i < 5; ++i) {
     rig.run();
   }
