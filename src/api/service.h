@@ -39,9 +39,6 @@ class Service {
   void handle(http::Request&& request, http::Responder respond, http::IoThread& io,
               std::shared_ptr<const engine::TenantDirectory::Entry> caller = nullptr);
 
-  /// What receivers have been waiting for. From the engine's sync thread.
-  void hand_out(std::vector<core::HandOut> all);
-
   /// The answer, in the words of whom it asks, to a request that is refused before handle() gets
   /// it. The server's write_refusal. Any thread.
   static http::Response refusal(const http::Request& request, int status, std::string_view reason);

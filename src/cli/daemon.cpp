@@ -310,22 +310,16 @@ Result<void> Daemon::start_engine() {
 
 /// On the sync thread.
 void Daemon::run_effects(std::vector<core::Effect> effects) {
-  std::vector<core::HandOut> handed_out;
   std::vector<core::StartAttempt> attempts;
   for (core::Effect& effect : effects) {
     if (auto* start = std::get_if<core::StartAttempt>(&effect)) {
       attempts.push_back(std::move(*start));
-    } else if (auto* handed = std::get_if<core::HandOut>(&effect)) {
-      handed_out.push_back(std::move(*handed));
     } else {
       const auto& changed = std::get<core::TenantChanged>(effect);
       if (auto put = tenants_->put(changed.tenant, changed.partition); !put) {
         observe::log(Level::error, "tenant.unreadable", {{"error", put.error().message}});
       }
     }
-  }
-  if (!handed_out.empty()) {
-    service_->hand_out(std::move(handed_out));
   }
   if (!attempts.empty()) {
     deliveries_->start(std::move(attempts));

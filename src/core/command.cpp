@@ -110,6 +110,8 @@ HK_COMMAND(ResolveHalted)
 HK_REPLY(QueueCounted)
 HK_REPLY(Settled)
 HK_REPLY(HaltedListed)
+HK_REPLY(Received)
+HK_REPLY(Later)
 
 HK_COMMAND(StartMoveTask)
 HK_COMMAND(CancelMoveTask)

@@ -5,9 +5,7 @@
 #include <memory>
 #include <string>
 #include <variant>
-#include <vector>
 
-#include "core/pull/receipt.h"
 #include "core/record.h"
 
 namespace hk::core {
@@ -40,19 +38,6 @@ struct TenantChanged {
   Tenant tenant{};
 };
 
-/// The end of a Receive. No messages: its wait is over, or the queue is gone.
-struct HandOut {
-  struct One {
-    std::shared_ptr<const Message> message{};
-    std::uint32_t receive = 0;  ///< of its receipt
-    Moment first_received_at{};
-    Moment visible_at{};
-  };
-  ReceiverId receiver{};
-  std::vector<One> messages{};
-  bool queue_gone = false;
-};
-
-using Effect = std::variant<StartAttempt, TenantChanged, HandOut>;
+using Effect = std::variant<StartAttempt, TenantChanged>;
 
 }  // namespace hk::core

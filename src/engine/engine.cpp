@@ -180,6 +180,8 @@ void Engine::run_core() {
     }
     sync_filled_.notify_one();
   }
+  std::vector<Submission> waiting = partition_.take_waiting();
+  answer_all(waiting, stopping);
   {
     const std::lock_guard lock(sync_mutex_);
     sync_closed_ = true;
@@ -266,8 +268,6 @@ void Engine::release(std::vector<Pending>& done) {
     options_.run_effects(std::move(tenants));
   }
 
-  // Batch by batch: what one hands out comes before the next one's answer to who went away, who
-  // would not be found any more.
   for (Pending& one : done) {
     answer(one.written.answered, std::move(one.written.replies));
     if (options_.on_outcomes) {

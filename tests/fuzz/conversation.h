@@ -180,11 +180,7 @@ class Conversation {
   }
 
   void run(core::Effect effect) {
-    if (auto* const out = std::get_if<core::HandOut>(&effect)) {
-      std::vector<core::HandOut> one;
-      one.push_back(std::move(*out));
-      service_.hand_out(std::move(one));
-    } else if (const auto* const changed = std::get_if<core::TenantChanged>(&effect)) {
+    if (const auto* const changed = std::get_if<core::TenantChanged>(&effect)) {
       HK_ASSERT(tenants_.put(changed->tenant).has_value());
     } else {
       core::StartAttempt& start = std::get<core::StartAttempt>(effect);

@@ -356,8 +356,8 @@ void Simulation::check_left(store::BatchSeq batch, const std::string& what) {
   released_ = std::max(released_, batch);
 }
 
-void Simulation::answered(const Op& op, const core::Reply& reply, store::BatchSeq batch) {
-  check_left(batch, "a reply");
+void Simulation::answered(const Op& op, const core::Reply& reply, const Pending& of) {
+  check_left(of.batch, "a reply");
   ++outcome_.acks;
   if (!reply) {
     digest(reply.error().message);
@@ -371,7 +371,9 @@ void Simulation::answered(const Op& op, const core::Reply& reply, store::BatchSe
       learn(one.published, tenant, true);
     }
   };
-  if (const auto* published = reply->get_if<core::Published>()) {
+  if (const auto* received = reply->get_if<core::Received>()) {
+    hand_over(*received, of);
+  } else if (const auto* published = reply->get_if<core::Published>()) {
     learn(*published, op.tenant, op.kind == Op::Kind::publish);
   } else if (const auto* all = reply->get_if<core::FannedOut>()) {
     learn_all(*all, op.tenant);

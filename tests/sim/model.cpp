@@ -253,6 +253,7 @@ void Model::crashed(store::BatchSeq survivor) {
   waiters_.clear();
   draining_ = false;
   told_gone_.clear();
+  went_away_.clear();
   given_.clear();
   again_.clear();
   holders_.clear();

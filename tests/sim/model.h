@@ -102,6 +102,7 @@ struct Expected {
   static constexpr std::uint64_t unknown = ~std::uint64_t{0};
   enum class Kind : std::uint8_t {
     done,
+    later,  ///< check_hand_outs() judges it
     published,
     canceled,
     tenant,
@@ -169,6 +170,11 @@ class Model {
     const Decoded* written = nullptr;
     std::span<const core::Effect> effects{};  ///< none: the write has failed
   };
+  /// To a receive, of this batch or an earlier one.
+  struct Answer {
+    core::ReceiverId receiver{};
+    const core::Reply* reply = nullptr;
+  };
   /// One batch. Throws Violation. Returns what each operation must be answered.
   std::vector<Expected> apply(const Step& step);
   /// The batch that recovery writes.
@@ -185,7 +191,8 @@ class Model {
   void check_nothing_stranded(Moment time) const;
   /// Receivers are answered in their order, in time, and with what they may have. `late_max`: the
   /// longest that the server can be busy with something else.
-  void check_hand_outs(std::span<const core::Effect> effects, Millis late_max);
+  void check_hand_outs(std::span<const Answer> answers, std::span<const core::Effect> effects,
+                       Millis late_max);
   /// Nobody waits for what is there. REQUIRES: the core says that it has nothing to do.
   void check_nobody_waits_in_vain(Moment time) const;
   /// What is too old goes, whatever else is too old. REQUIRES: the core says that it has nothing to
@@ -353,9 +360,9 @@ class Model {
 
   // model_receive_again.cpp
   bool hand_out_again(const Named& key, const core::PullSettings& settings, const Op& op);
-  void note_attempt(const Named& queue, const Waiter& waiter, const core::HandOut& out);
+  void note_attempt(const Named& queue, const Waiter& waiter, const core::Received& out);
   void forget_attempts(const Named& queue);
-  bool check_handed_out_again(const core::HandOut& out);
+  bool check_handed_out_again(const core::Received& out);
 
   // model_halt.cpp
   Expected list_halted(const Op& op);
@@ -459,6 +466,7 @@ class Model {
   bool draining_ = false;
   std::string forbidden_;                      ///< host
   std::set<core::ReceiverId> told_gone_;       ///< their queue was deleted in this batch
+  std::set<core::ReceiverId> went_away_;       ///< in this batch
   std::map<Named, std::vector<Given>> given_;  ///< in the order in which it was given
   std::map<core::ReceiverId, Given> again_;    ///< who must get what it got before, in this batch
   std::map<core::Seq, core::ReceiverId> holders_;  ///< who was given it last

@@ -188,17 +188,18 @@ Expected Model::receive(const Op& op) {
   if (queue == nullptr) {
     return refused(ErrorKind::not_found);
   }
-  if (hand_out_again(key, *queue->pull, op)) {
-    return done();
+  if (!hand_out_again(key, *queue->pull, op)) {
+    waiters_[key].push_back({op.receiver, op.max, op.visibility,
+                             time_ + op.wait.value_or(queue->pull->wait), op.attempt_id});
   }
-  waiters_[key].push_back({op.receiver, op.max, op.visibility,
-                           time_ + op.wait.value_or(queue->pull->wait), op.attempt_id});
-  return done();
+  return {.kind = Expected::Kind::later};
 }
 
 Expected Model::stop_receiving(const Op& op) {
-  std::erase_if(waiters_[{op.tenant, op.name}],
-                [&](const Waiter& one) { return one.receiver == op.receiver; });
+  if (std::erase_if(waiters_[{op.tenant, op.name}],
+                    [&](const Waiter& one) { return one.receiver == op.receiver; }) > 0) {
+    went_away_.insert(op.receiver);
+  }
   return done();
 }
 

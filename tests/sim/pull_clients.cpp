@@ -251,8 +251,7 @@ void Simulation::hang_up(core::ReceiverId receiver) {
 }
 
 /// Seen from outside: what one has nobody else gets, and the number of a receive only grows.
-void Simulation::hand_over(const core::HandOut& out, const Pending& of) {
-  check_left(of.batch, "what a receiver gets");
+void Simulation::hand_over(const core::Received& out, const Pending& of) {
   const auto found = receivers_.find(out.receiver);
   require(found != receivers_.end(), "receivers", "one was answered twice");
   Receiver receiver = found->second;
@@ -261,7 +260,7 @@ void Simulation::hand_over(const core::HandOut& out, const Pending& of) {
     receiver.hung_up = true;  // as is found out by writing the answer
   }
   Op all{.tenant = receiver.queue.first, .name = receiver.queue.second};
-  for (const core::HandOut::One& one : out.messages) {
+  for (const core::Received::One& one : out.messages) {
     const core::MessageId id = one.message->id;
     trace_.add(heap_.now(), "handed out: message, receive, receiver", id.seq.value(), one.receive,
                out.receiver.value());
@@ -298,7 +297,7 @@ void Simulation::hand_over(const core::HandOut& out, const Pending& of) {
   } else if (receiver.drains || !faults_ || chance(400)) {
     all.kind = Op::Kind::delete_received;
   } else {
-    for (const core::HandOut::One& one : out.messages) {
+    for (const core::Received::One& one : out.messages) {
       work_on(receiver.queue, one);
     }
     all.receipts.clear();
@@ -312,12 +311,12 @@ void Simulation::hand_over(const core::HandOut& out, const Pending& of) {
     }
     heap_.after(wait, [this, all = std::move(all)] { submit(all); });
   }
-  if (receiver.drains && !out.queue_gone) {
+  if (receiver.drains) {
     heap_.after(Millis{25}, [this, queue = receiver.queue] { drain(queue); });
   }
 }
 
-void Simulation::work_on(const Named& queue, const core::HandOut::One& one) {
+void Simulation::work_on(const Named& queue, const core::Received::One& one) {
   const core::Receipt receipt{one.message->id, one.receive};
   const Millis lease = std::max(one.visible_at - partition_now(), Millis{1});
   const Op removal{.kind = Op::Kind::delete_received,

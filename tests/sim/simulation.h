@@ -152,7 +152,7 @@ class Simulation {
   void change_credentials(core::TenantId tenant);
   void change_group();
   void cancel_something();
-  void answered(const Op& op, const core::Reply& reply, store::BatchSeq batch);
+  void answered(const Op& op, const core::Reply& reply, const Pending& of);
   void learn(const core::Published& published, core::TenantId tenant, bool fresh);
   void check_left(store::BatchSeq batch, const std::string& what);
   void unanswered(Op op);
@@ -178,8 +178,8 @@ class Simulation {
   void ask(const Named& queue, const std::string& attempt_id = {});
   std::string draw_attempt_id();
   void hang_up(core::ReceiverId receiver);
-  void hand_over(const core::HandOut& out, const Pending& of);
-  void work_on(const Named& queue, const core::HandOut::One& one);
+  void hand_over(const core::Received& out, const Pending& of);
+  void work_on(const Named& queue, const core::Received::One& one);
   void hide(const Named& queue, const core::Receipt& receipt, Millis time);
   void drain(const Named& queue);
   void drain_everything();

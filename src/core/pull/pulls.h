@@ -128,16 +128,16 @@ class Pulls : Component {
   Reply decide(const ResolveHalted& command);
 
   // receive.cpp
-  void stop_receiving(TenantId tenant, const std::string& queue, ReceiverId receiver);
+  bool stop_receiving(TenantId tenant, const std::string& queue, ReceiverId receiver);
   bool hand_out_to(const Queue& queue, PullQueue& pull, const Waiter& waiter, MoveRoom& room);
   void answer_late();
   bool must_not_be_handed_out(const Queue& queue, Live& live, const Message& message);
   void lease_to(Live& live, ReceiverId receiver, Millis visibility);
   void hide_until(Live& live, Moment until);
-  static HandOut::One handed_out(const Live& live, std::shared_ptr<const Message> message);
+  static Received::One handed_out(const Live& live, std::shared_ptr<const Message> message);
 
   // receive_again.cpp
-  bool hand_out_again(const Queue& queue, const Receive& command);
+  std::optional<Received> hand_out_again(const Queue& queue, const Receive& command);
   void note_attempt(const Queue& queue, const std::string& id, const std::vector<Live*>& given);
 
   // settle.cpp

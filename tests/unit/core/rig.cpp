@@ -55,11 +55,22 @@ Ran Rig::end() {
   }
   Ran ran;
   ran.replies = std::exchange(replies_, {});
+  for (const Reply& reply : ran.replies) {
+    if (const auto* received = reply ? reply->get_if<Received>() : nullptr) {
+      ran.handed_out.push_back(*received);
+    }
+  }
+  for (Batch::Late& late : output.late) {
+    if (late.reply) {
+      EXPECT_EQ(late.reply->get<Received>().receiver, late.receiver);
+      ran.handed_out.push_back(std::move(late.reply->get<Received>()));
+    } else {
+      ran.sent_away.push_back(late.reply.error());
+    }
+  }
   for (Effect& effect : output.effects) {
     if (auto* start = std::get_if<StartAttempt>(&effect)) {
       ran.starts.push_back(std::move(*start));
-    } else if (auto* handed = std::get_if<HandOut>(&effect)) {
-      ran.handed_out.push_back(std::move(*handed));
     }
   }
   ran.mutations = std::move(output.mutations);
