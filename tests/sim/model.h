@@ -379,7 +379,7 @@ class Model {
   Expected cancel_move(const Op& op);
   Expected list_moves(const Op& op);
   void move_and_end();
-  std::size_t move_back(core::TenantId tenant, core::Seq from, core::Seq to);
+  std::size_t move_back(core::TenantId tenant, core::Seq from, core::Seq to, core::Seq behind);
   void spend_credit(ModelMoves& moves);
   void end_moves();
   void end_moves_of(const Named& source);

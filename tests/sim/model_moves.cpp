@@ -121,6 +121,8 @@ void Model::move_and_end() {
   std::size_t moved = 0;
   std::size_t bytes = 0;
   std::size_t bytes_of_last = 0;
+  // Events are by tenant: who of two tenants moved first is not known.
+  const core::Seq behind = last_seq_;
   for (const core::Events& events : written_->events) {
     for (std::size_t i = 0; i < events.events.size(); ++i) {
       const core::EventRef& one = events.events[i];
@@ -130,7 +132,7 @@ void Model::move_and_end() {
       const core::EventRef next =
           i + 1 < events.events.size() ? events.events[i + 1] : core::EventRef{};
       if (next.kind == core::EventKind::created && !messages_.contains(next.seq)) {
-        bytes_of_last = move_back(events.tenant, one.seq, next.seq);
+        bytes_of_last = move_back(events.tenant, one.seq, next.seq, behind);
         bytes += bytes_of_last;
         ++moved;
       } else {
@@ -146,7 +148,8 @@ void Model::move_and_end() {
 }
 
 /// How large it is.
-std::size_t Model::move_back(core::TenantId tenant, core::Seq from, core::Seq to) {
+std::size_t Model::move_back(core::TenantId tenant, core::Seq from, core::Seq to,
+                             core::Seq behind) {
   const auto found = messages_.find(from);
   require(found != messages_.end() && found->second.pulled(), "moves",
           name_of(from) + " was moved and cannot be");
@@ -179,7 +182,7 @@ std::size_t Model::move_back(core::TenantId tenant, core::Seq from, core::Seq to
   want.dedup_id.clear();
   const auto got =
       std::ranges::find(written_->messages, to, [](const auto& one) { return one->id.seq; });
-  require(got != written_->messages.end() && to > last_seq_, "moves",
+  require(got != written_->messages.end() && to > behind, "moves",
           describe(message) + " left its queue and did not arrive");
   finish(from, core::Status::canceled);
   take_in(*got, std::move(want));
