@@ -36,7 +36,6 @@ Result<void> Machine::recover(Reader& reader, Moment now, const Term& term) {
   tenants_.recover(reader);  // and with them how late it is
   context_.batch.begin(context_.progress.time(), context_.progress.next_batch(), reader);
   queues_.recover(reader);
-  topics_.recover(reader);
   flow_keys_.recover(reader);
   lanes_.recover(reader);
   context_.progress.begin_numbering();

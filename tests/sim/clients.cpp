@@ -378,7 +378,7 @@ void Simulation::answered(const Op& op, const core::Reply& reply, const Pending&
   } else if (const auto* all = reply->get_if<core::FannedOut>()) {
     learn_all(*all, op.tenant);
   } else if (const auto* topic = reply->get_if<core::TopicPublished>()) {
-    digest(core::to_text(topic->id));
+    digest(core::uuid_text(topic->id));
   } else if (const auto* many = reply->get_if<core::BatchPublished>()) {
     for (std::size_t i = 0; i < many->items.size(); ++i) {
       const auto& item = many->items[i];

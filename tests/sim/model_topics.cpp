@@ -10,8 +10,6 @@ namespace hk::sim {
 
 namespace {
 
-constexpr Millis window{300'000};
-
 const KnownFilter& filter_of(const core::Subscription& subscription) {
   return *std::ranges::find(known_filters, subscription.filter, &KnownFilter::text);
 }
@@ -100,8 +98,8 @@ Expected Model::publish_to_topic(const Op& op) {
     undo_.push_back({batch_, [this, last = last_topic_number_] { last_topic_number_ = last; }});
     last_topic_number_ = number;
     save(dedups_, dedup);
-    dedups_[dedup] = {expected.id, time_ + window};
-    dedup_ends_.insert({time_ + window, dedup});
+    dedups_[dedup] = {expected.id, time_ + topic_window};
+    dedup_ends_.insert({time_ + topic_window, dedup});
     changed_dedups_.insert(dedup);
   }
   return expected;
@@ -109,7 +107,7 @@ Expected Model::publish_to_topic(const Op& op) {
 
 void Model::copy(const Op& op, const core::Topic& topic, const core::Subscription& one) {
   const TopicText& text = *op.text;
-  const Op plain{.kind = Op::Kind::publish, .tenant = op.tenant, .dedup_window = window};
+  const Op plain{.kind = Op::Kind::publish, .tenant = op.tenant, .dedup_window = topic_window};
   core::Message message;
   message.tenant = op.tenant;
   message.body = body_of(one, text);

@@ -13,6 +13,9 @@
 
 namespace hk::sim {
 
+/// For which a FIFO topic knows what was published to it.
+inline constexpr Millis topic_window{300'000};
+
 /// What is published to a topic of SNS, and how much of it was made ready.
 struct TopicText {
   FilteredText looked_at{};

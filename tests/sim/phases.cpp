@@ -163,7 +163,8 @@ void Simulation::forget_everything() {
   const core::Limits& limits = config_.limits;
   const Millis keep =
       std::max({limits.retention_finished, limits.retention_dlq, config_.dedup_window_max,
-                config_.pull_queues > 0 ? config_.pull_retention_max : Millis{0}}) +
+                config_.pull_queues > 0 ? config_.pull_retention_max : Millis{0},
+                config_.topics > 0 ? topic_window : Millis{0}}) +
       4 * limits.expiry_poll + 2 * limits.event_purge_every + Millis{10'000} + limits.index_after;
   const std::int64_t wakes = keep / std::min(limits.expiry_poll, limits.event_purge_every);
   if (wakes > 3000 || (limits.retention_dlq.count() == 0 && !model_.dead_letters().empty())) {

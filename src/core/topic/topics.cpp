@@ -3,7 +3,6 @@
 #include "base/sometimes.h"
 #include "core/message/callback.h"
 #include "core/tenant/tenants.h"
-#include "core/topic/old_document.h"
 
 HK_SOMETIMES_DECLARE(topic_read_again)
 
@@ -24,15 +23,6 @@ Result<void> check_pushes(const Topic& topic) {
 }
 
 }  // namespace
-
-void Topics::recover(Reader& reader) {
-  for (const auto& [id, tenant] : tenants_.all()) {
-    for (const Document& document : reader.scan(Range<Document>::of(id, Folder(old_topic_kind)))) {
-      batch_.put(Put<Topic>{topic_of(document)});
-      batch_.erase<Document>(id, Folder(document.kind), document.name);
-    }
-  }
-}
 
 Reply Topics::execute(TopicCommand&& command) {
   return std::visit([this](auto&& one) { return decide(std::forward<decltype(one)>(one)); },

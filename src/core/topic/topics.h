@@ -33,8 +33,6 @@ class Topics : Component {
   Topics(Context& context, Tenants& tenants, const Queues& queues, Messages& messages)
       : Component(context), tenants_(tenants), queues_(queues), messages_(messages) {}
 
-  /// Topics that are documents become topics.
-  void recover(Reader& reader);
   Reply execute(TopicCommand&& command);
 
   /// A URL group.

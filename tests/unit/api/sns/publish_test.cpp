@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,7 @@ struct Given {
   bool enveloped = false;
   std::string group{};
   std::string dedup_id{};
+  std::map<std::string, std::string> texts{};  ///< by protocol
 };
 
 struct SnsPublish : aws::testing::ActionTest {
@@ -40,6 +42,9 @@ struct SnsPublish : aws::testing::ActionTest {
       const core::Wording& wording = publish->wordings.front();
       given.push_back({publish->topic, wording.text, wording.envelope.has_value(), publish->group,
                        publish->dedup_id});
+      for (const core::Wording& one : publish->wordings) {
+        given.back().texts[one.protocol] = one.text;
+      }
       if (!errors.empty()) {
         const ErrorKind kind = errors.front();
         errors.erase(errors.begin());
@@ -87,6 +92,18 @@ TEST_F(SnsPublish, AFilterThatSaysNoNeedsNoSignatureEither) {
 
   ASSERT_EQ(given.size(), 1U);
   EXPECT_FALSE(given[0].enveloped);
+}
+
+TEST_F(SnsPublish, EachProtocolHasItsText) {
+  put("t", {raw_to_queue("a")});
+  const std::string structured =
+      "TopicArn=" + (arn + std::string("t")) +
+      R"(&MessageStructure=json&Message={"default":"d","sqs":"q","lambda":"l","number":1})";
+
+  EXPECT_EQ(ask_by_form(publish, structured, aws::Dialect::sns_query).status, 200);
+
+  ASSERT_EQ(given.size(), 1U);
+  EXPECT_EQ(given[0].texts, (std::map<std::string, std::string>{{"", "d"}, {"sqs", "q"}}));
 }
 
 TEST_F(SnsPublish, WhatIsRefusedIsToldInTheWordsOfSns) {

@@ -1,12 +1,15 @@
-#include "core/topic/old_document.h"
+#include "store/old_topic.h"
 
 #include <gtest/gtest.h>
 
+#include "core/reader.h"
 #include "core/topic/read_topic.h"
-#include "unit/core/rig.h"
 
-namespace hk::core::testing {
+namespace hk::store {
 namespace HK_TEST_FILE {
+
+using namespace core;
+constexpr TenantId tenant_one{1};
 
 /// As it was written before topics were the core's.
 Document old() {
@@ -40,7 +43,7 @@ Document old() {
 }
 
 TEST(OldTopic, BecomesATopic) {
-  const Topic topic = topic_of(old());
+  const Topic topic = old_topic(old());
 
   EXPECT_EQ(
       topic,
@@ -92,20 +95,20 @@ TEST(OldTopic, ItsDestinationIsThatOfItsUrl) {
     Document document{.name = "t",
                       .fields = {{"subscription/x/Protocol", "http"},
                                  {"subscription/x/Endpoint", std::string(row.url)}}};
-    EXPECT_EQ(topic_of(document).subscriptions.at(0).host, row.host) << row.url;
+    EXPECT_EQ(old_topic(document).subscriptions.at(0).host, row.host) << row.url;
   }
 }
 
 TEST(OldTopic, ThatIsNoneIsNotTakenForOne) {
   Document document = old();
   document.fields.push_back({"subscription/x", ""});
-  EXPECT_THROW(topic_of(document), CorruptRecord);
+  EXPECT_THROW(old_topic(document), CorruptRecord);
   document = old();
   document.fields.push_back({"subscription/one/attribute/RedrivePolicy", "nonsense"});
-  EXPECT_THROW(topic_of(document), CorruptRecord);
+  EXPECT_THROW(old_topic(document), CorruptRecord);
   document = old();
   document.fields.push_back({"subscription/one/attribute/FilterPolicy", "nonsense"});
-  EXPECT_THROW(ReadTopic::read_stored(topic_of(document)), CorruptRecord);
+  EXPECT_THROW(ReadTopic::read_stored(old_topic(document)), CorruptRecord);
 }
 
 TEST(OldTopic, IsReadThoughAPolicyInItIsBeyondALimitOfToday) {
@@ -116,21 +119,8 @@ TEST(OldTopic, IsReadThoughAPolicyInItIsBeyondALimitOfToday) {
   Document document = old();
   document.fields.push_back({"subscription/two/attribute/FilterPolicy", policy + "]}]}"});
 
-  EXPECT_TRUE(ReadTopic::read_stored(topic_of(document))->filters.at(1));
-}
-
-TEST(OldTopic, IsATopicFromTheFirstBatchOn) {
-  Rig rig;
-  rig.reader.put<Document>(old());
-  rig.reader.put<Document>({.tenant = tenant_one, .kind = "other", .name = "t.fifo"});
-
-  rig.restart();
-
-  EXPECT_EQ(rig.reader.rows<Topic>().size(), 1U);
-  EXPECT_EQ(rig.reader.rows<Topic>().at({tenant_one, "!t.fifo"}), topic_of(old()));
-  ASSERT_EQ(rig.reader.rows<Document>().size(), 1U);
-  EXPECT_EQ(rig.reader.rows<Document>().begin()->second.kind, "other");
+  EXPECT_TRUE(ReadTopic::read_stored(old_topic(document))->filters.at(1));
 }
 
 }  // namespace HK_TEST_FILE
-}  // namespace hk::core::testing
+}  // namespace hk::store

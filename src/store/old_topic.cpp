@@ -1,4 +1,4 @@
-#include "core/topic/old_document.h"
+#include "store/old_topic.h"
 
 #include <algorithm>
 #include <charconv>
@@ -11,7 +11,7 @@
 #include "core/reader.h"
 #include "core/topic/delivery_policy.h"
 
-namespace hk::core {
+namespace hk::store {
 
 namespace {
 
@@ -36,20 +36,20 @@ std::string destination_of(std::string_view url) {
   return authority;
 }
 
-[[noreturn]] void not_a_topic(const Document& document, const std::string& why) {
-  throw CorruptRecord("topic " + document.name + ": " + why);
+[[noreturn]] void not_a_topic(const core::Document& document, const std::string& why) {
+  throw core::CorruptRecord("topic " + document.name + ": " + why);
 }
 
-std::optional<RetryPolicy> retries_in(const Document& document, const std::string& policy,
-                                      bool of_topic) {
-  auto retries = read_delivery_policy(policy, of_topic);
+std::optional<core::RetryPolicy> retries_in(const core::Document& document,
+                                            const std::string& policy, bool of_topic) {
+  auto retries = core::read_delivery_policy(policy, of_topic);
   if (!retries) {
     not_a_topic(document, retries.error().message);
   }
   return *retries;
 }
 
-void take_attribute(const Document& document, Subscription& into, std::string name,
+void take_attribute(const core::Document& document, core::Subscription& into, std::string name,
                     const std::string& value) {
   if (name == "RawMessageDelivery") {
     into.raw = value == "true";
@@ -60,7 +60,7 @@ void take_attribute(const Document& document, Subscription& into, std::string na
     return;
   }
   if (name == "FilterPolicyScope" && value == "MessageBody") {
-    into.filter_scope = FilterScope::message_body;
+    into.filter_scope = core::FilterScope::message_body;
   } else if (name == "RedrivePolicy") {
     const auto object = parse_json_object(value);
     const auto arn = object ? text_member(*object, "deadLetterTargetArn") : std::string();
@@ -74,7 +74,7 @@ void take_attribute(const Document& document, Subscription& into, std::string na
   into.extra.push_back({std::move(name), value});
 }
 
-void take_member(const Document& document, Subscription& into, const std::string& name,
+void take_member(const core::Document& document, core::Subscription& into, const std::string& name,
                  const std::string& value) {
   if (auto attribute = behind(name, "attribute/")) {
     take_attribute(document, into, std::move(*attribute), value);
@@ -97,24 +97,25 @@ void take_member(const Document& document, Subscription& into, const std::string
 
 }  // namespace
 
-Topic topic_of(const Document& document) {
-  Topic topic{.tenant = document.tenant,
-              .kind = TopicKind::sns,
-              .name = document.name,
-              .created_at = document.created_at,
-              .updated_at = document.created_at,
-              .version = document.version,
-              .fifo = document.name.ends_with(".fifo")};
-  std::map<std::string, Subscription> subscriptions;
-  for (const Header& field : document.fields) {
+core::Topic old_topic(const core::Document& document) {
+  core::Topic topic{.tenant = document.tenant,
+                    .kind = core::TopicKind::sns,
+                    .name = document.name,
+                    .created_at = document.created_at,
+                    .updated_at = document.created_at,
+                    .version = document.version,
+                    .fifo = document.name.ends_with(".fifo")};
+  std::map<std::string, core::Subscription> subscriptions;
+  for (const core::Header& field : document.fields) {
     if (const auto member = behind(field.name, "subscription/")) {
       const std::size_t slash = member->find('/');
       if (slash == std::string::npos) {
         not_a_topic(document, field.name);
       }
       const std::string id = member->substr(0, slash);
-      Subscription& one =
-          subscriptions.try_emplace(id, Subscription{.id = id, .raw = false, .confirmed = false})
+      core::Subscription& one =
+          subscriptions
+              .try_emplace(id, core::Subscription{.id = id, .raw = false, .confirmed = false})
               .first->second;
       take_member(document, one, member->substr(slash + 1), field.value);
     } else if (auto attribute = behind(field.name, "attribute/")) {
@@ -145,4 +146,4 @@ Topic topic_of(const Document& document) {
   return topic;
 }
 
-}  // namespace hk::core
+}  // namespace hk::store
