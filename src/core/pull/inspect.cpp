@@ -65,6 +65,12 @@ void Pulls::inspect(const Message& message, Inspected& answer) {
                               until});
     }
   }
+  const PullQueue* const pull = scheduler_.find_pull_queue(key.tenant, key.queue);
+  if (pull != nullptr && pull->pusher != nullptr) {
+    for (const Gate* gate : pull->pusher->gates) {
+      explain_gate(*gate, now, answer.holds);
+    }
+  }
   if (answer.holds.empty()) {
     answer.holds.push_back({"waits_for_receiver", "nobody has asked for it", std::nullopt});
   }

@@ -101,6 +101,17 @@ TEST(Push, HasNoMoreOnTheWireThanItsParallelism) {
   EXPECT_EQ(rig.send_all("r", Bodies(12, "x")).starts.size(), 10U);
 }
 
+TEST(Push, WhatItWaitsForIsTold) {
+  PushRig rig;
+  rig.make("q", pushing(1));
+  rig.send("q", "a");
+  const MessageId second = rig.send("q", "b");
+  const auto told = rig.run(Inspect{tenant_one, second}).only<Inspected>();
+  ASSERT_EQ(told.holds.size(), 1U);
+  EXPECT_EQ(told.holds[0].gate, "queue_parallelism");
+  EXPECT_EQ(told.holds[0].detail, "q: 1 of 1 in flight");
+}
+
 TEST(Push, OfAFifoQueueOneOfEachGroupInOrder) {
   PushRig rig;
   rig.make("q", in_order(pushing()));
