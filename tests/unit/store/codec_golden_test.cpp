@@ -110,6 +110,30 @@ TEST(CodecGolden, TasksAndWhatQueuesKeepAreWrittenAndReadAsEver) {
       samples::cancel_task());
 }
 
+constexpr std::string_view url_group_1 =  // from before topics had subscriptions
+    "0a1f0a036f6e65120968747470733a2f2f621a0d68747470733a2f2f623a3434330a171208687474703a2f2f"
+    "611a0b687474703a2f2f613a383012140a0f557073746173682d5265747269657312013312130a1155707374"
+    "6173682d466f72776172642d4118e80720d00f";
+constexpr std::string_view sns_topic_1 =
+    "0a3e0a036f6e65120968747470733a2f2f621a0d68747470733a2f2f623a3434332a05687474707330013801"
+    "5a0708021a030a0107620673656372657468dc0b0a330a0374776f2201712a03737173420b7b2261223a5b22"
+    "78225d7d4801520464656164720f0a08456e64706f696e74120361726e12100a0b446973706c61794e616d65"
+    "12016418e80720d00f2a060a016b1201763201693803400148015207080122030a0131";
+constexpr std::string_view meta_3 = "0801100818462080d095ffbc313007";  // has a last number
+
+TEST(CodecGolden, TopicsAndTheirNumbersAreWrittenAndReadAsEver) {
+  EXPECT_EQ(to_hex(only_write(core::Put<core::Topic>{samples::url_group()}).value), url_group_1);
+  EXPECT_EQ(Codec<core::Topic>::decode({core::TenantId{5}, "group"}, from_hex(url_group_1)),
+            samples::url_group());
+  EXPECT_EQ(to_hex(only_write(core::Put<core::Topic>{samples::sns_topic()}).value), sns_topic_1);
+  EXPECT_EQ(Codec<core::Topic>::decode({core::TenantId{5}, "!topic.fifo"}, from_hex(sns_topic_1)),
+            samples::sns_topic());
+  core::Meta numbered = samples::meta();
+  numbered.last_number = 7;
+  EXPECT_EQ(to_hex(only_write(core::Put<core::Meta>{numbered}).value), meta_3);
+  EXPECT_EQ(Codec<core::Meta>::decode({}, from_hex(meta_3)), numbered);
+}
+
 TEST(CodecGolden, WhatIsWrittenIsWhatWasAlwaysWritten) {
   const auto message = std::make_shared<const core::Message>(samples::message());
   const Write lane = only_write(core::Put<core::LaneRow>{{samples::lane(), samples::lane_entry()}});
