@@ -178,6 +178,14 @@ Config draw_config(Rng& rng, std::uint64_t seed) {
   SeededRng more(seed ^ 0x0716'1a5eULL);  // not of `rng`: seeds stay what they were
   config.origin = chance(more, 250) ? between(more, 1, 65'535) : 0;
   config.places_every = chance(more, 250) ? between(more, 1, 40) : 0;
+  if (chance(more, 500)) {
+    config.cancel_tasks = between(more, 50, 900);
+    config.cancel = std::max(config.cancel, 30U);
+    config.limits.cancel_tasks_running = one_of(more, std::array{1U, 2U, 100U});
+    config.limits.cancel_tasks_kept = one_of(more, std::array{2U, 4U, 1000U});
+    config.limits.cancel_tasks_kept_for = one_time(more, {2000, 60'000, 600'000});
+    config.limits.moves_per_batch = one_of(more, std::array{1U, 2U, 8U, 256U});
+  }
   return config;
 }
 

@@ -143,6 +143,9 @@ void Model::begin(const Step& step) {
   changed_schedules_.clear();
   changed_dedups_.clear();
   changed_moves_.clear();
+  changed_cancels_.clear();
+  canceled_by_tasks_.clear();
+  perhaps_by_tasks_.clear();
   last_moved_.clear();
   resolved_in_doubt_.clear();
   not_hidden_.clear();
@@ -196,6 +199,8 @@ std::vector<Expected> Model::apply(const Step& step) {
                 within_share(now - last, limits_.global_parallelism, taken + (now - last - before)),
             "shares", "of a tenant exceeded");
   }
+  cancel_by_tasks();
+  go_on_with_cancels();
   hand_out();
   if (!written_->events.empty()) {
     undo_.push_back({batch_, [this, before = last_event_] { last_event_ = before; }});
