@@ -207,7 +207,38 @@ void Simulation::change_group() {
   submit(std::move(op));
 }
 
+/// By what some message has in common with others, now and then everything; of all times, or of
+/// those before a while ago.
+void Simulation::cancel_many() {
+  if (model_.messages().empty()) {
+    return;
+  }
+  auto like = model_.messages().begin();
+  std::advance(like, rng_.below(model_.messages().size()));
+  const core::Message& content = *like->second.content;
+  Op op{.kind = Op::Kind::start_cancel, .tenant = content.tenant};
+  core::MessageFilter& filter = op.selection.filter;
+  if (!content.queue.empty() && chance(700)) {
+    filter.queues = {content.queue};
+  } else if (!content.flow_key.empty() && chance(700)) {
+    filter.flow_keys = {content.flow_key};
+  } else if (chance(850)) {
+    filter.urls = {content.url};
+  }
+  if (chance(200)) {
+    filter.to = content.created_at;
+  }
+  if (chance(200)) {
+    op.selection.count_max = 1 + rng_.below(4);
+  }
+  submit(std::move(op));
+}
+
 void Simulation::cancel_something() {
+  if (config_.cancel_tasks > 0 && chance(config_.cancel_tasks)) {
+    cancel_many();
+    return;
+  }
   if (known_.empty()) {
     return;
   }

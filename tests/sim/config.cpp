@@ -181,6 +181,14 @@ Config draw_config(Rng& rng, std::uint64_t seed) {
   config.topics = chance(more, 400) ? between(more, 1, 3) : 0;
   config.topic_fifo = between(more, 0, 7);
   config.limits.topic_memory_bytes = chance(more, 300) ? 1 : config.limits.topic_memory_bytes;
+  if (chance(more, 500)) {
+    config.cancel_tasks = between(more, 50, 900);
+    config.cancel = std::max(config.cancel, 30U);
+    config.limits.cancel_tasks_running = one_of(more, std::array{1U, 2U, 100U});
+    config.limits.cancel_tasks_kept = one_of(more, std::array{2U, 4U, 1000U});
+    config.limits.cancel_tasks_kept_for = one_time(more, {2000, 60'000, 600'000});
+    config.limits.moves_per_batch = one_of(more, std::array{1U, 2U, 8U, 256U});
+  }
   return config;
 }
 

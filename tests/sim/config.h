@@ -71,6 +71,7 @@ struct Config {
   Millis dedup_window_max{60'000};
   std::uint32_t cancel = 0;
   std::uint32_t cancel_again = 0;
+  std::uint32_t cancel_tasks = 0;  ///< of the cancels: by a filter, as a bulk action
   std::uint32_t dead_letters = 0;
   std::uint32_t settings = 0;
   std::uint32_t inspect = 0;

@@ -78,6 +78,7 @@ constexpr std::array all_knobs{
     knob<&Config::dedup>("dedup"),
     knob<&Config::cancel>("cancel"),
     knob<&Config::cancel_again>("cancel_again"),
+    knob<&Config::cancel_tasks>("cancel_tasks"),
     knob<&Config::dead_letters>("dead_letters"),
     knob<&Config::settings>("settings"),
     knob<&Config::inspect>("inspect"),

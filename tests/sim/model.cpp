@@ -153,6 +153,9 @@ void Model::begin(const Step& step) {
   changed_schedules_.clear();
   changed_dedups_.clear();
   changed_moves_.clear();
+  changed_cancels_.clear();
+  canceled_by_tasks_.clear();
+  perhaps_by_tasks_.clear();
   last_moved_.clear();
   resolved_in_doubt_.clear();
   not_hidden_.clear();
@@ -178,6 +181,8 @@ std::vector<Expected> Model::apply(const Step& step) {
   run_schedules();
   move_and_end();
   end_moves();
+  cancel_by_tasks();
+  go_on_with_cancels();
   const std::uint64_t taken = places_;
   const auto held = tenant_places_;
   std::map<core::TenantId, std::uint32_t> last_places;

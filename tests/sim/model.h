@@ -115,7 +115,7 @@ struct Expected {
     queue_made,
     counted,
     settled,
-    move_started,
+    task_started,
     move_canceled,
     moves_listed,
     halted_listed,
@@ -140,7 +140,7 @@ struct Expected {
   std::optional<core::PullSettings> pull{};
   std::uint64_t lag = 0;            ///< counted
   bool pulled = false;              ///< inspected: of a message that nobody sends
-  std::uint64_t number = 0;         ///< move_started: of the task; move_canceled: what it moved
+  std::uint64_t number = 0;         ///< task_started: of the task; move_canceled: what it moved
   std::vector<core::Task> tasks{};  ///< moves_listed
   bool either = false;  ///< done, or not_found: only memory knows whether a group has stopped yet
   struct Halted {
@@ -213,6 +213,8 @@ class Model {
   /// Of SNS, by what they are stored under.
   [[nodiscard]] const std::map<Named, core::Topic>& topics() const { return topics_; }
   [[nodiscard]] const std::map<Named, ModelMoves>& moves() const { return moves_; }
+  using TaskKey = core::KeyOf<core::Task>;
+  [[nodiscard]] const std::map<TaskKey, core::Task>& cancels() const { return cancels_; }
   [[nodiscard]] const std::map<Named, ModelSchedule>& schedules() const { return schedules_; }
   [[nodiscard]] const std::map<core::TenantId, core::Counters>& counters() const {
     return counters_;
@@ -389,6 +391,14 @@ class Model {
   void change_move(const core::Task& task);
   void compare_moves() const;
 
+  // model_cancels.cpp
+  Expected start_cancel(const Op& op);
+  [[nodiscard]] bool selected_by_a_task(core::Seq seq) const;
+  void cancel_by_tasks();
+  void go_on_with_cancels();
+  void forget_cancel(const TaskKey& key, const core::Task& task);
+  void check_none_left(const core::Task& task) const;
+
   // model_pull_check.cpp
   void compare_lane_entries() const;
 
@@ -434,6 +444,7 @@ class Model {
   std::uint64_t last_topic_number_ = 0;                  ///< of what was published to FIFO topics
   std::map<Named, ModelSchedule> schedules_;
   std::map<Named, ModelMoves> moves_;
+  std::map<TaskKey, core::Task> cancels_;
   std::map<core::TenantId, core::Counters> counters_;
   std::set<core::DeadLetterKey> dead_letters_;
   std::map<core::TenantId, core::Tenant> tenants_;
@@ -491,6 +502,9 @@ class Model {
   std::set<Named> changed_schedules_;
   std::set<Named> changed_dedups_;
   std::set<core::KeyOf<core::Task>> changed_moves_;
+  std::set<TaskKey> changed_cancels_;
+  std::vector<core::Seq> canceled_by_tasks_;
+  std::vector<core::Seq> perhaps_by_tasks_;  ///< or with their queue
   std::map<Named, core::Seq> last_moved_;
   /// Queues of which something was received and not hidden: it is out until its receive is
   /// answered.

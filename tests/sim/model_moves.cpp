@@ -73,7 +73,7 @@ Expected Model::start_move(const Op& op) {
     change_move(moves.tasks.front());
     moves.tasks.erase(moves.tasks.begin());
   }
-  return {.kind = Expected::Kind::move_started, .number = task.number};
+  return {.kind = Expected::Kind::task_started, .number = task.number};
 }
 
 Expected Model::cancel_move(const Op& op) {

@@ -318,13 +318,21 @@ void Model::finish_canceled(core::Seq seq) {
   finish(seq, core::Status::canceled);
 }
 
-/// Purged, deleted with its queue, or too old: when, the core decides; but not what is neither.
+/// Cancelled by a task, purged, deleted with its queue, or too old: when, the core decides; but not
+/// what is neither.
 void Model::end_pulled(core::Seq seq) {
   const auto found = messages_.find(seq);
   if (found == messages_.end() || !found->second.pulled() || core::is_final(found->second.status)) {
     return;
   }
   const core::Message& content = *found->second.content;
+  const auto stored = written_->states.find(seq);
+  if (stored != written_->states.end() && stored->second.cancel_requested) {
+    require(selected_by_a_task(seq), "cancels", describe(found->second) + " nobody has cancelled");
+    canceled_by_tasks_.push_back(seq);
+    finish_canceled(seq);
+    return;
+  }
   const ModelQueue* const queue = find_pull_queue({content.tenant, content.queue});
   require(
       swept(content) || queue == nullptr || content.pull->sent_at + queue->pull->retention <= time_,

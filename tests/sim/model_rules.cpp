@@ -74,6 +74,7 @@ Expected Model::decide(const Op& op) {
       return {.kind = Expected::Kind::done};
     }
     case Op::Kind::cancel: return cancel(op);
+    case Op::Kind::start_cancel: return start_cancel(op);
     case Op::Kind::retry_dead_letter: return dead_letter(op, true);
     case Op::Kind::delete_dead_letter: return dead_letter(op, false);
     case Op::Kind::queue: return queue(op);

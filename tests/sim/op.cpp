@@ -94,6 +94,7 @@ core::Command to_command(const Op& op) {
           .give_up = op.give_up,
           .retry_after = op.retry_after};
     case Op::Kind::cancel: return core::CancelMessage{op.tenant, op.id, op.unnamed};
+    case Op::Kind::start_cancel: return core::StartCancelTask{op.tenant, op.selection};
     case Op::Kind::retry_dead_letter:
       return core::RetryDeadLetter{op.tenant, op.dead_letter, op.changes};
     case Op::Kind::delete_dead_letter:

@@ -36,6 +36,7 @@ struct Op {
     publish,
     complete,
     cancel,
+    start_cancel,
     retry_dead_letter,
     delete_dead_letter,
     queue,
@@ -92,6 +93,8 @@ struct Op {
   std::optional<Millis> retry_after{};
   int response_status = 0;
   bool unnamed = false;  ///< cancel: by one who wants to cancel everything
+
+  core::CancelMessages selection{};  ///< start_cancel
 
   core::DeadLetterKey dead_letter{};
   /// retry_dead_letter: null, or retries, labels, headers, body, URL and a time to

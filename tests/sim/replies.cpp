@@ -139,7 +139,7 @@ void Simulation::check_reply(const Op& op, const core::Reply& reply,
       }
       break;
     }
-    case Expected::Kind::move_started: {
+    case Expected::Kind::task_started: {
       const auto* got = reply->get_if<core::TaskStarted>();
       right = got != nullptr && got->number == expected.number;
       break;

@@ -221,6 +221,16 @@ void scan_moves(store::Reader& reader, const Model& model) {
           "moves", "tasks are stored differently");
 }
 
+void scan_cancels(store::Reader& reader, const Model& model) {
+  std::map<core::KeyOf<core::Task>, core::Task> stored;
+  for (const auto& [key, task] : all<core::Task>(reader)) {
+    if (task.kind() == core::Task::Kind::cancel) {
+      stored.emplace(key, task);
+    }
+  }
+  require(stored == model.cancels(), "cancels", "bulk actions are stored differently");
+}
+
 void scan_counters(store::Reader& reader, const Model& model) {
   std::map<core::TenantId, core::Counters> recount;
   for (const auto& [seq, message] : model.messages()) {
@@ -251,6 +261,7 @@ void scan_store(store::Reader& reader, const Model& model) {
   scan_settings(reader, model);
   scan_schedules(reader, model);
   scan_moves(reader, model);
+  scan_cancels(reader, model);
   scan_counters(reader, model);
 
   std::set<core::DeadLetterKey> letters;

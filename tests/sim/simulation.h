@@ -152,6 +152,7 @@ class Simulation {
   void change_credentials(core::TenantId tenant);
   void change_group();
   void cancel_something();
+  void cancel_many();
   void answered(const Op& op, const core::Reply& reply, const Pending& of);
   void learn(const core::Published& published, core::TenantId tenant, bool fresh);
   void check_left(store::BatchSeq batch, const std::string& what);
