@@ -8,7 +8,8 @@
 namespace hk::core {
 
 void Batch::begin(Moment now, std::uint64_t number, Reader& reader) {
-  HK_ASSERT(mutations_.empty() && effects_.empty() && events_.empty() && expiries_.empty());
+  HK_ASSERT(mutations_.empty() && effects_.empty() && late_.empty());
+  HK_ASSERT(events_.empty() && expiries_.empty());
   HK_ASSERT(now >= now_);
   HK_ASSERT(number > number_);
   now_ = now;
@@ -58,10 +59,11 @@ Batch::Output Batch::take() {
     put(Put<Expiry>{std::move(record)});
   }
   const std::size_t usual = mutations_.size();
-  Output output{std::move(mutations_), std::move(effects_)};
+  Output output{std::move(mutations_), std::move(effects_), std::move(late_)};
   mutations_.clear();
   mutations_.reserve(usual);  // the next batch is about as large: growing would move all of them
   effects_.clear();
+  late_.clear();
   events_.clear();
   expiries_.clear();
   std::apply([](auto&... changes) { (changes.clear(), ...); }, changes_);

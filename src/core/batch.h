@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/command.h"
 #include "core/effect.h"
 #include "core/mutation.h"
 #include "core/reader.h"
@@ -69,14 +70,21 @@ class Batch {
   void expire_message(Moment at, Seq seq);
   void expire_dedup(Moment at, TenantId tenant, const std::string& id);
   void effect(Effect effect) { effects_.push_back(std::move(effect)); }
+  /// Of a Receive that was answered with Later, in this batch or before.
+  void answer(ReceiverId receiver, Reply reply) { late_.push_back({receiver, std::move(reply)}); }
 
   /// Of the messages that it writes.
   [[nodiscard]] std::size_t body_bytes() const { return body_bytes_; }
   [[nodiscard]] bool has_mutations() const { return !mutations_.empty() || !events_.empty(); }
 
+  struct Late {
+    ReceiverId receiver{};
+    Reply reply{};
+  };
   struct Output {
     std::vector<Mutation> mutations{};
     std::vector<Effect> effects{};
+    std::vector<Late> late{};
   };
   /// Ends the batch.
   Output take();
@@ -122,6 +130,7 @@ class Batch {
   Reader* reader_ = nullptr;
   std::vector<Mutation> mutations_;
   std::vector<Effect> effects_;
+  std::vector<Late> late_;
   std::map<TenantId, std::vector<EventRef>> events_;
   std::map<Moment, Expiry> expiries_;
   AllRecords<std::tuple, Changes> changes_;

@@ -34,7 +34,7 @@ struct Done {};
 
 struct Replies {
   using Parts = std::variant<std::variant<Done>, MessageReply, QueueReply, PullReply, TaskReply,
-                             ScheduleReply, FlowReply, TenantReply>;
+                             TopicReply, ScheduleReply, FlowReply, TenantReply>;
 };
 using Reply = Result<OneOf<Replies>>;
 

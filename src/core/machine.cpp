@@ -8,8 +8,12 @@
 
 namespace hk::core {
 
-Machine::Machine(const Limits& limits, Rng& rng, Zones& zones, PartitionId partition)
-    : context_{.limits = limits, .partition = partition, .rng = rng},
+Machine::Machine(const Limits& limits, Rng& rng, Zones& zones, PartitionId partition,
+                 PushHosts push_hosts)
+    : context_{.limits = limits,
+               .partition = partition,
+               .rng = rng,
+               .push_hosts = std::move(push_hosts)},
       scheduler_(context_.limits),
       tenants_(context_),
       documents_(context_, tenants_),
@@ -17,7 +21,7 @@ Machine::Machine(const Limits& limits, Rng& rng, Zones& zones, PartitionId parti
       lanes_(context_, scheduler_, queues_, messages_, pulls_, tasks_),
       queues_(context_, scheduler_, tenants_, lanes_, messages_, pulls_, tasks_),
       messages_(context_, scheduler_, lanes_, tenants_, queues_, flow_keys_, topics_, pulls_),
-      topics_(context_, tenants_, messages_),
+      topics_(context_, tenants_, queues_, messages_),
       schedules_(context_, zones, tenants_, topics_, messages_),
       pulls_(context_, scheduler_, lanes_, tenants_, queues_, messages_, tasks_),
       tasks_(context_, tenants_, scheduler_, lanes_, queues_, messages_, pulls_) {
@@ -32,7 +36,6 @@ Result<void> Machine::recover(Reader& reader, Moment now, const Term& term) {
   tenants_.recover(reader);  // and with them how late it is
   context_.batch.begin(context_.progress.time(), context_.progress.next_batch(), reader);
   queues_.recover(reader);
-  topics_.recover(reader);
   flow_keys_.recover(reader);
   lanes_.recover(reader);
   context_.progress.begin_numbering();
@@ -66,10 +69,10 @@ void Machine::advance() {
   tenants_.advance();
   flow_keys_.advance();
   schedules_.advance();
-  messages_.start_attempts();
   pulls_.forget_past_delays();
   tasks_.advance();
   pulls_.hand_out();
+  messages_.start_attempts();  // who asks for a message of a queue that pushes gets it first
   lanes_.advance();
 }
 

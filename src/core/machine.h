@@ -33,7 +33,8 @@ namespace hk::core {
 
 class Machine {
  public:
-  Machine(const Limits& limits, Rng& rng, Zones& zones, PartitionId partition = {});
+  Machine(const Limits& limits, Rng& rng, Zones& zones, PartitionId partition = {},
+          PushHosts push_hosts = {});
   Machine(const Machine&) = delete;
   Machine& operator=(const Machine&) = delete;
 

@@ -46,6 +46,14 @@ Seq Progress::next_message() {
   return last_seq_;
 }
 
+std::uint64_t Progress::next_number() {
+  constexpr std::uint64_t per_millisecond = 1'000'000;
+  const std::uint64_t earliest = static_cast<std::uint64_t>(to_ms(meta_.time)) * per_millisecond;
+  meta_.last_number = std::max(meta_.last_number + 1, earliest);
+  write_now();
+  return meta_.last_number;
+}
+
 void Progress::indexed(Seq up_to) {
   HK_ASSERT(up_to >= meta_.indexed_up_to);
   meta_.indexed_up_to = up_to;

@@ -25,6 +25,7 @@ struct Meta {
   Seq indexed_up_to{};
   Moment time{};    ///< partition time never runs backwards, not across restarts either
   Origin origin{};  ///< of the messages that it accepts; those of lower ones came with a copy
+  std::uint64_t last_number = 0;  ///< of what was published to FIFO topics (next_number())
   friend bool operator==(const Meta&, const Meta&) = default;
 };
 inline std::tuple<> key_of(const Meta& /*the only one*/) { return {}; }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "store/codec.h"
+#include "store/old_topic.h"
 #include "store/typed_reader.h"
 
 namespace hk::store {
@@ -116,6 +117,10 @@ class Migration {
       }
       for (const core::Document& one : documents(tenant.id, "delayed")) {
         put(whole(delayed_second(one), one));
+        erase(one);
+      }
+      for (const core::Document& one : documents(tenant.id, "sns_topic")) {
+        put(old_topic(one));
         erase(one);
       }
       for (const core::Document& one : documents(tenant.id, "retime")) {

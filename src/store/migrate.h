@@ -9,7 +9,8 @@ namespace hk::store {
 /// For a store that was just opened, before anybody reads it. One batch, so that a crash leaves all
 /// of it or nothing; a store of this format is left as it is. Idempotent.
 ///
-/// To format 3: move tasks, counts of delayed messages and changed queues were documents.
+/// To format 3: topics of SNS, move tasks, counts of delayed messages and changed queues were
+/// documents.
 /// corruption: one of them is not what was written.
 Result<void> migrate(Store& store);
 

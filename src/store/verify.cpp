@@ -5,7 +5,7 @@
 #include <optional>
 #include <type_traits>
 
-#include "core/message/mark.h"
+#include "core/topic/publication.h"
 #include "store/row_reader.h"
 
 namespace hk::store {
@@ -240,7 +240,7 @@ class Verifier : RowReader {
 
   void rule(const core::KeyOf<core::Dedup>& key, const std::optional<core::Dedup>& dedup) {
     const auto& [tenant, id] = key;
-    if (!dedup || core::may_be_mark(id)) {
+    if (!dedup || core::may_be_topic_dedup_id(id)) {
       return;
     }
     check(dedup->first.seq <= last_seq_ && dedup->first.seq != core::Seq{},

@@ -78,7 +78,7 @@ void decode_put(const Write& write, Decoded& out) {
           record_in<core::ScheduleState>(write);
       return;
     case Table::url_group:
-      out.url_groups[name_in<core::UrlGroup>(write)] = record_in<core::UrlGroup>(write);
+      out.url_groups[name_in<core::Topic>(write)] = record_in<core::Topic>(write);
       return;
     case Table::tenant:
       out.tenants[key_in<core::Tenant>(write)] = record_in<core::Tenant>(write);
@@ -99,7 +99,7 @@ void decode_erase(const Write& write, Decoded& out) {
       return;
     case Table::queue: out.queues[name_in<core::Queue>(write)] = std::nullopt; return;
     case Table::flow_key: out.flow_keys[name_in<core::FlowKey>(write)] = std::nullopt; return;
-    case Table::url_group: out.url_groups[name_in<core::UrlGroup>(write)] = std::nullopt; return;
+    case Table::url_group: out.url_groups[name_in<core::Topic>(write)] = std::nullopt; return;
     case Table::schedule: out.schedules[name_in<core::Schedule>(write)] = std::nullopt; return;
     case Table::schedule_state:
       out.schedule_states[name_in<core::ScheduleState>(write)] = std::nullopt;

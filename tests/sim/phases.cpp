@@ -169,6 +169,7 @@ void Simulation::forget_everything() {
   const Millis keep =
       std::max({limits.retention_finished, limits.retention_dlq, config_.dedup_window_max,
                 config_.pull_queues > 0 ? config_.pull_retention_max : Millis{0},
+                config_.topics > 0 ? topic_window : Millis{0},
                 config_.cancel_tasks > 0 ? limits.cancel_tasks_kept_for : Millis{0}}) +
       4 * limits.expiry_poll + 2 * limits.event_purge_every + Millis{10'000} + limits.index_after;
   const std::int64_t wakes = keep / std::min(limits.expiry_poll, limits.event_purge_every);
@@ -202,7 +203,7 @@ void Simulation::full_scan(const char* when) {
   for (const auto& [key, wire] : wire_) {
     require(there(key.first, key.second), "I4 known", name_of(key.first) + " was sent and is gone");
     const auto found = model_.messages().find(key.first);
-    require(found == model_.messages().end() || wire.delivered ||
+    require(found == model_.messages().end() || wire.delivered || found->second.pulled() ||
                 found->second.status != core::Status::succeeded,
             "I4 delivered", name_of(key.first) + " counts as delivered, no receiver has it");
   }

@@ -73,6 +73,7 @@ void Simulation::check_reply(const Op& op, const core::Reply& reply,
   switch (expected.kind) {
     case Expected::Kind::refused: break;
     case Expected::Kind::done: right = reply->is<core::Done>(); break;
+    case Expected::Kind::later: break;  // not judged here
     case Expected::Kind::scheduled: {
       const auto* got = reply->get_if<core::ScheduleStored>();
       right = got != nullptr && got->id == expected.name;
@@ -92,6 +93,11 @@ void Simulation::check_reply(const Op& op, const core::Reply& reply,
     case Expected::Kind::batch: {
       const auto* got = reply->get_if<core::BatchPublished>();
       right = got != nullptr && std::ranges::equal(got->items, expected.parts, item_same);
+      break;
+    }
+    case Expected::Kind::topic_published: {
+      const auto* got = reply->get_if<core::TopicPublished>();
+      right = got != nullptr && got->id == expected.id && got->deduplicated == expected.flag;
       break;
     }
     case Expected::Kind::canceled: {

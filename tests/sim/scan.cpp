@@ -163,14 +163,23 @@ void scan_settings(store::Reader& reader, const Model& model) {
   }
   require(flows == model.flows().size(), "settings", "a flow key is missing");
   std::size_t groups = 0;
-  for (const auto& [name, got] : all<core::UrlGroup>(reader)) {
+  std::size_t topics = 0;
+  for (const auto& [name, got] : all<core::Topic>(reader)) {
     const Named key = pair_of(name);
+    if (got.kind == core::TopicKind::sns) {
+      const auto topic = model.topics().find(key);
+      require(topic != model.topics().end() && got == topic->second, "settings",
+              "topic " + key.second + " is not as it was set");
+      ++topics;
+      continue;
+    }
     const auto found = model.groups().find(key);
-    require(found != model.groups().end() && got.endpoints == found->second, "settings",
-            "URL group " + key.second + " is not as it was set");
+    require(found != model.groups().end() && got.subscriptions == subscriptions_of(found->second),
+            "settings", "URL group " + key.second + " is not as it was set");
     ++groups;
   }
   require(groups == model.groups().size(), "settings", "a URL group is missing");
+  require(topics == model.topics().size(), "settings", "a topic is missing");
   std::size_t tenants = 0;
   for (const auto& [id, got] : all<core::Tenant>(reader)) {
     const auto found = model.tenants().find(id);

@@ -3,12 +3,12 @@
 #include <algorithm>
 
 #include "api/aws/names.h"
-#include "api/json_input.h"
 #include "api/reply.h"
 #include "api/sqs/exchange.h"
 #include "api/sqs/receipt.h"
 #include "base/encoding.h"
 #include "base/json.h"
+#include "base/json_input.h"
 #include "security/digest.h"
 
 namespace hk::api::sqs {
@@ -35,7 +35,7 @@ std::string task_id(const Exchange& exchange, const std::string& source, std::ui
   for (std::size_t i = 0; i < sizeof half; ++i) {
     half = (half << 8U) | mac[i];
   }
-  return message_id_text({core::Seq{number}, half});
+  return core::uuid_text({core::Seq{number}, half});
 }
 
 std::string to_task_handle(const Exchange& exchange, const core::Queue& source,

@@ -132,18 +132,19 @@ void Lanes::index(Live& live) {
     return;
   }
   live.indexed = true;
-  batch_.put(
-      Put<LaneRow>{live.lane->key,
-                   {.place = live.place,
-                    .not_before = live.not_before,
-                    .attempts = live.attempts,
-                    .flow_key = live.flow != nullptr ? live.flow->name : std::string{},
-                    .host = live.destination != nullptr ? live.destination->name : std::string{},
-                    .started = live.started,
-                    .cancel_requested = live.cancel_requested,
-                    .finished = live.finished,
-                    .first_received_at = live.first_received_at,
-                    .forgiven = live.forgiven}});
+  // Where one of a queue is pushed to is the queue's to say.
+  const bool has_own_host = live.destination != nullptr && live.push == nullptr;
+  batch_.put(Put<LaneRow>{live.lane->key,
+                          {.place = live.place,
+                           .not_before = live.not_before,
+                           .attempts = live.attempts,
+                           .flow_key = live.flow != nullptr ? live.flow->name : std::string{},
+                           .host = has_own_host ? live.destination->name : std::string{},
+                           .started = live.started,
+                           .cancel_requested = live.cancel_requested,
+                           .finished = live.finished,
+                           .first_received_at = live.first_received_at,
+                           .forgiven = live.forgiven}});
 }
 
 void Lanes::index_again(Live& live) {

@@ -19,10 +19,16 @@ namespace hk::core {
 /// out, or from before a restart, changes nothing.
 Reply Messages::decide(CompleteAttempt command) {
   Live* live = lanes_.find(command.id.seq);
-  if (live == nullptr || !live->leased || live->fence != command.fence) {
+  const bool held = live != nullptr && live->leased && live->fence == command.fence &&
+                    (live->pull == nullptr || live->push != nullptr);
+  if (!held) {
     HK_SOMETIMES(late_outcome_refused);
     return fail(ErrorKind::conflict,
                 "the lease of this attempt is over; its outcome is not recorded");
+  }
+  if (live->push != nullptr) {
+    pulls_.push_ended(*live, command);
+    return Done{};
   }
   command.attempt.fence = command.fence;
   command.attempt.started_at = live->started_at;

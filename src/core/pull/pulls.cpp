@@ -25,6 +25,11 @@ Moment Pulls::wake_at() const {
   return waits_.empty() ? never : std::get<Moment>(*waits_.begin());
 }
 
+void Pulls::settings_changed(const Queue& queue) {
+  go_on_if_allowed(queue);
+  use_push(queue);
+}
+
 void Pulls::emptied(const QueueKey& queue) {
   attempts_.forget(queue);
   delays_.forget(queue);

@@ -13,6 +13,7 @@
 
 #include "core/command.h"
 #include "core/component.h"
+#include "core/effect.h"
 #include "core/lane/scheduler.h"
 #include "core/pull/delayed_counts.h"
 #include "core/pull/receive_attempts.h"
@@ -85,10 +86,17 @@ class Pulls : Component {
   /// The retention of its queue, from when it was sent. REQUIRES: both are of what is pulled.
   static Moment kept_until(const Queue& queue, const Message& message);
 
+  /// It is its turn to be pushed; or it goes elsewhere, which takes room. REQUIRES: live.push.
+  void push(Live& live, MoveRoom& room);
+  /// How that ended. REQUIRES: the same.
+  void push_ended(Live& live, const CompleteAttempt& command);
+
   // ---- of queues ----
 
+  /// It pushes, or not, by its settings as they are now.
+  void use_push(const Queue& queue);
   QueueCounted count(const Queue& queue);
-  void settings_changed(const Queue& queue) { go_on_if_allowed(queue); }
+  void settings_changed(const Queue& queue);
   /// Its messages up to its retime_up_to are told of its settings.
   void begin_retime(const Queue& queue);
   /// What it has is doomed.
@@ -120,16 +128,16 @@ class Pulls : Component {
   Reply decide(const ResolveHalted& command);
 
   // receive.cpp
-  void stop_receiving(TenantId tenant, const std::string& queue, ReceiverId receiver);
+  bool stop_receiving(TenantId tenant, const std::string& queue, ReceiverId receiver);
   bool hand_out_to(const Queue& queue, PullQueue& pull, const Waiter& waiter, MoveRoom& room);
   void answer_late();
   bool must_not_be_handed_out(const Queue& queue, Live& live, const Message& message);
-  void lease_to(Live& live, const Waiter& waiter, Millis visibility);
+  void lease_to(Live& live, ReceiverId receiver, Millis visibility);
   void hide_until(Live& live, Moment until);
-  static HandOut::One handed_out(const Live& live, std::shared_ptr<const Message> message);
+  static Received::One handed_out(const Live& live, std::shared_ptr<const Message> message);
 
   // receive_again.cpp
-  bool hand_out_again(const Queue& queue, const Receive& command);
+  std::optional<Received> hand_out_again(const Queue& queue, const Receive& command);
   void note_attempt(const Queue& queue, const std::string& id, const std::vector<Live*>& given);
 
   // settle.cpp
@@ -157,6 +165,7 @@ class Pulls : Component {
   /// By queue, first come, first served. None of them is empty.
   std::map<QueueKey, std::list<Waiter>> waiters_;
   std::set<std::tuple<Moment, TenantId, std::string, ReceiverId>> waits_;  ///< by their ends
+  std::map<QueueKey, std::shared_ptr<const PushTarget>> pushes_;           ///< of queues that push
   ReceiveAttempts attempts_;
   DelayedCounts delays_;
   std::map<QueueKey, Retime> retimes_;

@@ -34,6 +34,7 @@ Reply Queues::decide(CreatePullQueue command) {
   Queue& queue = change(make(command.tenant, command.name));
   queue.pull = std::move(command.settings);
   queue.pull->version = 1;
+  pulls_.use_push(queue);
   return QueueMade{.existed = false, .queue = queue};
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/assert.h"
 #include "base/sometimes.h"
+#include "core/pull/pulls.h"
 #include "core/task/tasks.h"
 
 HK_SOMETIMES_DECLARE(queue_made_again_while_deleted)
@@ -17,6 +18,7 @@ void Queues::recover(Reader& reader) {
       HK_SOMETIMES(recovered_sweep);
       go_on_sweeping(queue);
     }
+    pulls_.use_push(queue);
   }
 }
 

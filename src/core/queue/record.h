@@ -11,6 +11,19 @@
 
 namespace hk::core {
 
+/// A queue that pushes: what comes into it is posted to a URL.
+struct PushSettings {
+  static constexpr std::uint32_t parallelism_default = 10;
+
+  std::string url{};              ///< "" = it does not push
+  std::uint32_t parallelism = 0;  ///< messages on the wire at once; 0 = not said
+
+  [[nodiscard]] std::uint32_t at_once() const {
+    return parallelism == 0 ? parallelism_default : parallelism;
+  }
+  friend bool operator==(const PushSettings&, const PushSettings&) = default;
+};
+
 /// What makes a queue one that is pulled from. `extra` and `tags` are the adapter's: the core keeps
 /// them and reads nothing of them.
 struct PullSettings {
@@ -27,6 +40,7 @@ struct PullSettings {
   /// A group stops at a message that has failed, instead of losing it. Without a maximum of its
   /// own the queue has Limits::halt_after.
   bool halt = false;
+  PushSettings push{};
   std::vector<Header> extra{};
   std::vector<Header> tags{};
   Moment purged_at{};

@@ -18,7 +18,7 @@ class Topics;
 
 class Schedules : Component {
  public:
-  Schedules(Context& context, Zones& zones, const Tenants& tenants, const Topics& topics,
+  Schedules(Context& context, Zones& zones, const Tenants& tenants, Topics& topics,
             Messages& messages)
       : Component(context),
         zones_(zones),
@@ -48,7 +48,7 @@ class Schedules : Component {
 
   Zones& zones_;
   const Tenants& tenants_;
-  const Topics& topics_;
+  Topics& topics_;
   Messages& messages_;
 
   Moment next_at_{never};            ///< no other run is earlier; there may be none at that time

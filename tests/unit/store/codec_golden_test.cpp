@@ -57,6 +57,10 @@ constexpr std::string_view lane_entry_2 =  // has the host
 constexpr std::string_view events_1 = "0a0c4d03ffffffffffffffffff0112030104081a07000280d0acf30e";
 constexpr std::string_view expiry_1 = "0a024d4e120708051203642d3112050806120100";
 constexpr std::string_view counters_1 = "086410011828201e2814300a380540c8014807";
+constexpr std::string_view pushing_queue_1 =  // its push is among what is the adapter's
+    "08011880d095ffbc312080d095ffbc31426210e0d4032880e0e5a40130808040621b0a1648696b79616b"
+    "7550757368506172616c6c656c69736d12013362250a0e48696b79616b755075736855726c1213687474"
+    "70733a2f2f682e6578616d706c652f78620b0a06506f6c696379120170800104";
 constexpr std::string_view pepper_1 = "0a0401620063";
 constexpr std::string_view tenant_1 =
     "0a0764656661756c7412086469676573742d3112086469676573742d321a087365616c65642d61220873"
@@ -171,6 +175,21 @@ TEST(CodecGolden, WhatWasWrittenIsReadAsItWasMeant) {
   EXPECT_EQ(Codec<core::Meta>::decode({}, from_hex(meta_1)), samples::meta());
   EXPECT_EQ(Codec<core::Meta>::decode({}, from_hex(meta_2)), samples::meta_of_origin());
   EXPECT_EQ(decode_pepper(from_hex(pepper_1)), std::string("\1b\0c", 4));
+}
+
+TEST(Golden, AQueueThatPushedBeforeItsPushHadFieldsStillDoes) {
+  const auto queue =
+      Codec<core::Queue>::decode({core::TenantId{5}, "q"}, from_hex(pushing_queue_1));
+  ASSERT_TRUE(queue.has_value() && queue->pull.has_value());
+  EXPECT_EQ(queue->pull->push,
+            (core::PushSettings{.url = "https://h.example/x", .parallelism = 3}));
+  EXPECT_EQ(queue->pull->extra, (std::vector<core::Header>{{"Policy", "p"}}));
+  EXPECT_EQ(queue->pull->version, 4U);
+
+  // Written again it is in its fields, and means the same.
+  const std::string again = only_write(core::Put<core::Queue>{*queue}).value;
+  EXPECT_NE(again, from_hex(pushing_queue_1));
+  EXPECT_EQ(Codec<core::Queue>::decode({core::TenantId{5}, "q"}, again), queue);
 }
 
 }  // namespace HK_TEST_FILE

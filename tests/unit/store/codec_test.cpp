@@ -140,11 +140,17 @@ TEST(Codec, SettingsComeBackAsTheyWere) {
   EXPECT_EQ(Codec<core::FlowKey>::decode({core::TenantId{5}, "flow"}, flow_key.value),
             samples::flow_key());
 
-  const Write group = put_of(core::Put<core::UrlGroup>{samples::url_group()});
+  const Write group = put_of(core::Put<core::Topic>{samples::url_group()});
   EXPECT_EQ(group.table, Table::url_group);
   EXPECT_EQ(group.key, encode_key<core::Queue>({core::TenantId{5}, "group"}));
-  EXPECT_EQ(Codec<core::UrlGroup>::decode({core::TenantId{5}, "group"}, group.value),
+  EXPECT_EQ(Codec<core::Topic>::decode({core::TenantId{5}, "group"}, group.value),
             samples::url_group());
+
+  const Write topic = put_of(core::Put<core::Topic>{samples::sns_topic()});
+  EXPECT_EQ(topic.table, Table::url_group);
+  EXPECT_EQ(topic.key, encode_key<core::Queue>({core::TenantId{5}, "!topic.fifo"}));
+  EXPECT_EQ(Codec<core::Topic>::decode({core::TenantId{5}, "!topic.fifo"}, topic.value),
+            samples::sns_topic());
 
   const Write tenant = put_of(core::Put<core::Tenant>{samples::tenant()});
   EXPECT_EQ(tenant.table, Table::tenant);
@@ -177,8 +183,8 @@ TEST(Codec, DeletionsEraseTheKeyThatThePutWrote) {
        core::Erase<core::Queue>(core::TenantId{5}, samples::queue().name)},
       {"flow key", core::Put<core::FlowKey>{samples::flow_key()},
        core::Erase<core::FlowKey>(core::TenantId{5}, samples::flow_key().key)},
-      {"URL group", core::Put<core::UrlGroup>{samples::url_group()},
-       core::Erase<core::UrlGroup>(core::TenantId{5}, samples::url_group().name)},
+      {"URL group", core::Put<core::Topic>{samples::url_group()},
+       core::Erase<core::Topic>(core::TenantId{5}, samples::url_group().name)},
   };
   for (const Row& row : rows) {
     SCOPED_TRACE(row.name);

@@ -7,6 +7,7 @@
 
 #include "store/codec.h"
 #include "store/memory/sim_store.h"
+#include "store/old_topic.h"
 #include "store/typed_reader.h"
 #include "store/verify.h"
 
@@ -44,7 +45,19 @@ core::Document change() {
 }
 
 core::Document of_an_adapter() {
-  return {.tenant = tenant, .kind = "sns_topic", .name = "t", .fields = {{"a", "b"}}};
+  return {.tenant = tenant, .kind = "sns_signing_key", .name = "1", .fields = {{"a", "b"}}};
+}
+
+core::Document topic() {
+  return {.tenant = tenant,
+          .kind = "sns_topic",
+          .name = "t",
+          .fields = {{"Region", "r"},
+                     {"Incarnation", "i"},
+                     {"subscription/one/Protocol", "sqs"},
+                     {"subscription/one/Endpoint", "arn:aws:sqs:r:1:q"},
+                     {"subscription/one/Confirmed", "true"}},
+          .version = 2};
 }
 
 void write(Store& store, const std::vector<core::Mutation>& mutations) {
@@ -74,7 +87,7 @@ TEST(Migrate, DocumentsOfTheCoreBecomeRecords) {
   gone.name = "gone";  // a queue that is not there any more
   core::Document of_another = counts_of_delayed();
   of_another.tenant = core::TenantId{2};
-  fill(store, {counts_of_delayed(), task(), change(), gone, of_an_adapter(), of_another});
+  fill(store, {counts_of_delayed(), task(), change(), gone, of_an_adapter(), of_another, topic()});
   ASSERT_TRUE(migrate(store).has_value());
 
   TypedReader reader(store.snapshot());
@@ -97,6 +110,8 @@ TEST(Migrate, DocumentsOfTheCoreBecomeRecords) {
                                       .total = 9,
                                       .processed = 4,
                                       .started_at = moment_from_ms(1000)}}));
+  EXPECT_EQ(reader.scan<core::Topic>(), std::vector{old_topic(topic())});
+  EXPECT_EQ(reader.get<core::Topic>({tenant, "!t"})->subscriptions.at(0).queue, "q");
   EXPECT_EQ(reader.get<core::Queue>({tenant, "q"})->retime_up_to, core::Seq{7});
   EXPECT_EQ(reader.get<core::Queue>({tenant, "dead"})->retime_up_to, core::Seq{});
 

@@ -154,13 +154,44 @@ inline core::FlowKey flow_key() {
   return f;
 }
 
-inline core::UrlGroup url_group() {
+inline core::Topic url_group() {
   return {.tenant = core::TenantId{5},
           .name = "group",
-          .endpoints = {{"one", "https://b", "https://b:443"}, {"", "http://a", "http://a:80"}},
+          .subscriptions = {{"one", "https://b", "https://b:443"}, {"", "http://a", "http://a:80"}},
           .options = {{"Upstash-Retries", "3"}, {"Upstash-Forward-A", ""}},
           .created_at = moment_from_ms(1000),
           .updated_at = moment_from_ms(2000)};
+}
+
+inline core::Topic sns_topic() {
+  return {.tenant = core::TenantId{5},
+          .kind = core::TopicKind::sns,
+          .name = "topic.fifo",
+          .subscriptions = {{.id = "one",
+                             .url = "https://b",
+                             .host = "https://b:443",
+                             .protocol = "https",
+                             .raw = false,
+                             .confirmed = false,
+                             .retries = core::RetryPolicy{2, core::TableDelay{{Millis{7}}}},
+                             .token = "secret",
+                             .token_made = moment_from_ms(1500)},
+                            {.id = "two",
+                             .queue = "q",
+                             .protocol = "sqs",
+                             .filter = R"({"a":["x"]})",
+                             .filter_scope = core::FilterScope::message_body,
+                             .dead_letters_to = "dead",
+                             .extra = {{"Endpoint", "arn"}}}},
+          .options = {{"DisplayName", "d"}},
+          .tags = {{"k", "v"}},
+          .created_at = moment_from_ms(1000),
+          .updated_at = moment_from_ms(2000),
+          .incarnation = "i",
+          .version = 3,
+          .fifo = true,
+          .dedup_by_group = true,
+          .retries = core::RetryPolicy{1, core::ExpressionDelay{"1"}}};
 }
 
 inline core::Tenant tenant() {

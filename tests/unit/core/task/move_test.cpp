@@ -73,7 +73,7 @@ TEST_F(Moves, EachGoesBackToWhereItCameFromAsANewMessage) {
   EXPECT_EQ(tasks[0].total, 7U);
   EXPECT_EQ(rig.count("dead").visible, 0U);
   EXPECT_EQ(drain("q"), (Bodies{"a", "b", "c", "d", "e", "f", "g"}));
-  const HandOut::One& one = rig.last["a"];
+  const Received::One& one = rig.last["a"];
   EXPECT_EQ(one.receive, 1U);
   EXPECT_EQ(one.message->pull->first_id, MessageId{});
   EXPECT_EQ(one.message->pull->moved_from, "");

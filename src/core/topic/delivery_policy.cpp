@@ -1,10 +1,10 @@
-#include "api/sns/delivery_policy.h"
+#include "core/topic/delivery_policy.h"
 
 #include <cmath>
 
-#include "api/json_input.h"
+#include "base/json_input.h"
 
-namespace hk::api::sns {
+namespace hk::core {
 
 namespace {
 
@@ -95,11 +95,11 @@ double seconds_between(const Numbers& numbers, std::int64_t i, std::int64_t step
   return low > 0 ? low * std::pow(high / low, part) : high * part * part;
 }
 
-core::RetryPolicy to_retries(const Numbers& numbers) {
-  core::TableDelay table;
-  const auto add = [&](std::int64_t count, std::int64_t seconds) {
+RetryPolicy to_retries(const Numbers& numbers) {
+  TableDelay table;
+  const auto add = [&](std::int64_t count, std::int64_t wait) {
     table.delays.insert(table.delays.end(), static_cast<std::size_t>(count),
-                        std::chrono::seconds{seconds});
+                        std::chrono::seconds{wait});
   };
   add(numbers.without_delay, 0);
   add(numbers.with_min_delay, numbers.min_delay);
@@ -127,10 +127,9 @@ Result<const json::object*> object_member(const json::object& in, std::string_vi
 
 }  // namespace
 
-core::RetryPolicy default_retries() { return to_retries({}); }
+RetryPolicy default_retries() { return to_retries({}); }
 
-Result<std::optional<core::RetryPolicy>> read_delivery_policy(std::string_view text,
-                                                              bool of_topic) {
+Result<std::optional<RetryPolicy>> read_delivery_policy(std::string_view text, bool of_topic) {
   const auto whole = parse_json_object(text);
   if (!whole) {
     return std::unexpected(whole.error());
@@ -161,4 +160,4 @@ Result<std::optional<core::RetryPolicy>> read_delivery_policy(std::string_view t
   return to_retries(*numbers);
 }
 
-}  // namespace hk::api::sns
+}  // namespace hk::core

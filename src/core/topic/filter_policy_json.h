@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-namespace hk::api::aws::filter {
+namespace hk::core::filter {
 
 inline std::optional<double> number_of(const boost::json::value& value) {
   switch (value.kind()) {
@@ -16,4 +16,4 @@ inline std::optional<double> number_of(const boost::json::value& value) {
   }
 }
 
-}  // namespace hk::api::aws::filter
+}  // namespace hk::core::filter

@@ -5,14 +5,15 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <exception>
 #include <optional>
 
-#include "api/aws/filter_policy.h"
-#include "api/aws/filter_policy_json.h"
-#include "api/json_input.h"
 #include "base/ascii.h"
+#include "base/json_input.h"
+#include "core/topic/filter_policy.h"
+#include "core/topic/filter_policy_json.h"
 
-namespace hk::api::aws {
+namespace hk::core {
 
 namespace filter {
 
@@ -149,18 +150,24 @@ bool wants(const filter::Rules& rules, const json::object* object) {
          std::ranges::all_of(rules.alternatives, one_holds);
 }
 
+/// The type alone, or with a label behind a dot.
+bool is_of_type(const Attribute& attribute, std::string_view type) {
+  return attribute.type.starts_with(type) &&
+         (attribute.type.size() == type.size() || attribute.type[type.size()] == '.');
+}
+
 /// An empty array is there and equals nothing: right for Binary, and for what cannot be read.
-json::value value_of(const MessageAttribute& attribute) {
-  const std::string_view text = attribute.value();
-  if (attribute.data_type == "String.Array") {
+json::value value_of(const Attribute& attribute) {
+  const std::string_view text = attribute.value;
+  if (attribute.type == "String.Array") {
     json::error_code failed;
     json::value parsed = json::parse(json::string_view(text.data(), text.size()), failed);
     return !failed && parsed.is_array() ? parsed : json::value(json::array());
   }
-  if (attribute.is_binary()) {
+  if (is_of_type(attribute, "Binary")) {
     return json::array();
   }
-  if (attribute.is_number()) {
+  if (is_of_type(attribute, "Number")) {
     double number = 0;
     const std::string_view digits = text.starts_with('+') ? text.substr(1) : text;
     const char* const end = digits.data() + digits.size();
@@ -170,63 +177,57 @@ json::value value_of(const MessageAttribute& attribute) {
   return json::string(text.data(), text.size());
 }
 
-/// internal: no memory for it.
-Result<json::object> object_of(const MessageAttributes& attributes) {
+}  // namespace
+
+struct FilterSubject::Read {
+  /// Nothing: it was not read. invalid_argument: it is no object that a policy could look at.
+  std::optional<Result<json::object>> body{};
+  std::optional<json::object> attributes{};
+};
+
+FilterSubject::FilterSubject() : read_(std::make_unique<Read>()) {}
+FilterSubject::FilterSubject(FilterSubject&&) noexcept = default;
+FilterSubject& FilterSubject::operator=(FilterSubject&&) noexcept = default;
+FilterSubject::~FilterSubject() = default;
+
+Result<void> FilterSubject::read_attributes(const std::vector<Attribute>& attributes) {
   try {
     json::object object;
-    for (const auto& [name, attribute] : attributes) {
-      object.emplace(name, value_of(attribute));
+    for (const Attribute& attribute : attributes) {
+      object.emplace(attribute.name, value_of(attribute));
     }
-    return object;
+    read_->attributes = std::move(object);
+    return {};
   } catch (const std::exception& thrown) {
     return fail(ErrorKind::internal, thrown.what());
   }
 }
 
-}  // namespace
+Result<void> FilterSubject::read_body(std::string_view body) {
+  Result<json::object> object = parse_json_object(body, matched_body_bytes_max, body_depth_max);
+  if (!object && object.error().kind == ErrorKind::internal) {
+    return std::unexpected(object.error());
+  }
+  read_->body = std::move(object);
+  return {};
+}
 
-/// Each is there once a policy of its scope has asked.
-struct FilterSubject::Read {
-  std::optional<Result<json::object>> body{};
-  std::optional<Result<json::object>> attributes{};
-};
-
-FilterSubject::FilterSubject(const MessageAttributes& attributes, std::string_view body)
-    : attributes_(&attributes), body_(body), read_(std::make_unique<Read>()) {}
-FilterSubject::FilterSubject(FilterSubject&&) noexcept = default;
-FilterSubject::~FilterSubject() = default;
-
-Result<bool> FilterPolicy::matches(FilterSubject& message) const {
+Result<bool> FilterPolicy::matches(const FilterSubject& message) const {
   if (rules_.all_of.empty() && rules_.alternatives.empty()) {
     return true;
   }
-  FilterSubject::Read& read = *message.read_;
+  const FilterSubject::Read& read = *message.read_;
   if (scope_ == FilterScope::message_body) {
     if (!read.body) {
-      read.body = parse_json_object(message.body_, matched_body_bytes_max, body_depth_max);
+      return fail(ErrorKind::conflict, "the body was not read");
     }
-    const Result<json::object>& object = *read.body;
-    if (!object && object.error().kind == ErrorKind::internal) {
-      return std::unexpected(object.error());
-    }
-    return object && wants(rules_, &*object);
-  }
-  if (message.attributes_->empty()) {  // not even {"exists": false} takes a message without any
-    return false;
+    return *read.body && wants(rules_, &**read.body);
   }
   if (!read.attributes) {
-    read.attributes = object_of(*message.attributes_);
+    return fail(ErrorKind::conflict, "the attributes were not read");
   }
-  if (!*read.attributes) {
-    return std::unexpected(read.attributes->error());
-  }
-  return wants(rules_, &**read.attributes);
+  // Not even {"exists": false} takes a message without any.
+  return !read.attributes->empty() && wants(rules_, &*read.attributes);
 }
 
-Result<bool> FilterPolicy::matches(const MessageAttributes& attributes,
-                                   std::string_view body) const {
-  FilterSubject message(attributes, body);
-  return matches(message);
-}
-
-}  // namespace hk::api::aws
+}  // namespace hk::core

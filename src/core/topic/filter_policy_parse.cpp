@@ -2,16 +2,16 @@
 #include <arpa/inet.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <limits>
 #include <set>
 
-#include "api/aws/filter_policy.h"
-#include "api/aws/filter_policy_json.h"
-#include "api/json_input.h"
-#include "api/text.h"
+#include "base/json_input.h"
+#include "core/topic/filter_policy.h"
+#include "core/topic/filter_policy_json.h"
 
-namespace hk::api::aws {
+namespace hk::core {
 
 namespace filter {
 
@@ -34,13 +34,21 @@ std::optional<Scalar> scalar_of(const json::value& value) {
   return std::nullopt;
 }
 
+/// Decimal digits only.
+std::optional<std::size_t> bits_of(std::string_view text) {
+  std::size_t bits = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, failed] = std::from_chars(text.data(), end, bits);
+  return failed == std::errc{} && stop == end ? std::optional(bits) : std::nullopt;
+}
+
 std::optional<Network> network_of(std::string_view text) {
   const std::size_t slash = text.find('/');
   if (slash == std::string_view::npos) {
     return std::nullopt;
   }
   const std::string address(text.substr(0, slash));
-  const auto bits = parse_unsigned(text.substr(slash + 1));
+  const auto bits = bits_of(text.substr(slash + 1));
   Network network;
   if (inet_pton(AF_INET, address.c_str(), network.address.data()) == 1) {
     network.bytes = 4;
@@ -344,10 +352,4 @@ Result<FilterPolicy> FilterPolicy::parse(std::string_view text, FilterScope scop
   return FilterPolicy(std::move(*rules), scope);
 }
 
-Refusal filter_policy_refusal(const Error& error, bool subscribing) {
-  return {ErrorCode::sns_invalid_parameter, std::string("Invalid parameter: ") +
-                                                (subscribing ? "Attributes Reason: " : "") +
-                                                "FilterPolicy: " + error.message};
-}
-
-}  // namespace hk::api::aws
+}  // namespace hk::core

@@ -1,6 +1,5 @@
 /// The filter policy of a subscription: which messages it wants, by their attributes or by their
-/// body. Parsed once when it is set, then asked for every message that is published. Pure, any
-/// thread.
+/// body. Parsed once, then asked for every message that is published. Pure, any thread.
 #pragma once
 
 #include <array>
@@ -11,13 +10,11 @@
 #include <variant>
 #include <vector>
 
-#include "api/aws/errors.h"
-#include "api/aws/message_attributes.h"
 #include "base/error.h"
+#include "core/topic/record.h"
 
-namespace hk::api::aws {
+namespace hk::core {
 
-enum class FilterScope : std::uint8_t { message_attributes, message_body };
 /// A policy of the store was accepted once: a limit that was drawn since is not held against it.
 enum class PolicyFrom : std::uint8_t { client, store };
 
@@ -80,21 +77,24 @@ Result<Rules> parse_rules(std::string_view text, FilterScope scope, PolicyFrom f
 
 }  // namespace filter
 
-/// A message as policies look at it. However many ask, it is read once, when the first one does.
-/// On one thread.
+/// A message as policies look at it: what of it was read before anybody asked. Whoever publishes
+/// reads it, so that the core's thread does not.
 class FilterSubject {
  public:
-  /// What they refer to outlives it.
-  FilterSubject(const MessageAttributes& attributes, std::string_view body);
+  FilterSubject();
   FilterSubject(FilterSubject&&) noexcept;
+  FilterSubject& operator=(FilterSubject&&) noexcept;
   ~FilterSubject();
+
+  // internal: no memory for it. To take that for a no would lose the message.
+  Result<void> read_attributes(const std::vector<Attribute>& attributes);
+  /// One that is no object, or too large, is wanted by no policy that says something of it.
+  Result<void> read_body(std::string_view body);
 
  private:
   friend class FilterPolicy;
   struct Read;
 
-  const MessageAttributes* attributes_;
-  std::string_view body_;
   std::unique_ptr<Read> read_;
 };
 
@@ -104,11 +104,9 @@ class FilterPolicy {
   static Result<FilterPolicy> parse(std::string_view text, FilterScope scope,
                                     PolicyFrom from = PolicyFrom::client);
 
-  /// internal: there was no memory to look at it. To take that for a no would lose the message.
-  [[nodiscard]] Result<bool> matches(FilterSubject& message) const;
-  /// The same for a message that one policy is asked of.
-  [[nodiscard]] Result<bool> matches(const MessageAttributes& attributes,
-                                     std::string_view body) const;
+  /// conflict: what it asks about was not read.
+  [[nodiscard]] Result<bool> matches(const FilterSubject& message) const;
+  [[nodiscard]] FilterScope scope() const { return scope_; }
 
  private:
   FilterPolicy(filter::Rules rules, FilterScope scope) : rules_(std::move(rules)), scope_(scope) {}
@@ -117,7 +115,4 @@ class FilterPolicy {
   FilterScope scope_;
 };
 
-/// How a policy that does not parse is told: by Subscribe, or by SetSubscriptionAttributes.
-Refusal filter_policy_refusal(const Error& error, bool subscribing);
-
-}  // namespace hk::api::aws
+}  // namespace hk::core

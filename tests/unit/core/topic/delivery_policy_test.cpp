@@ -1,15 +1,15 @@
-#include "api/sns/delivery_policy.h"
+#include "core/topic/delivery_policy.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-namespace hk::api::sns {
+namespace hk::core {
 namespace HK_TEST_FILE {
 
-std::vector<std::int64_t> seconds(const core::RetryPolicy& policy) {
+std::vector<std::int64_t> seconds(const RetryPolicy& policy) {
   std::vector<std::int64_t> all;
-  for (const Millis delay : std::get<core::TableDelay>(policy.delay).delays) {
+  for (const Millis delay : std::get<TableDelay>(policy.delay).delays) {
     all.push_back(delay.count() / 1000);
   }
   EXPECT_EQ(all.size(), policy.retries_max);
@@ -65,4 +65,4 @@ TEST(DeliveryPolicy, IsRefusedWhenItMakesNoSense) {
 }
 
 }  // namespace HK_TEST_FILE
-}  // namespace hk::api::sns
+}  // namespace hk::core

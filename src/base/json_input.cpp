@@ -1,9 +1,9 @@
-#include "api/json_input.h"
+#include "base/json_input.h"
 
 #include <exception>
 #include <string>
 
-namespace hk::api {
+namespace hk {
 
 namespace {
 
@@ -68,4 +68,4 @@ Result<std::string> text_member(const boost::json::object& object, std::string_v
   return std::string(value->get_string().data(), value->get_string().size());
 }
 
-}  // namespace hk::api
+}  // namespace hk

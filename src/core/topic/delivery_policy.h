@@ -9,14 +9,14 @@
 #include "base/error.h"
 #include "core/message.h"
 
-namespace hk::api::sns {
+namespace hk::core {
 
 /// What is done without a policy: three times more, 20 seconds apart.
-core::RetryPolicy default_retries();
+RetryPolicy default_retries();
 
 /// Of a subscription: {"healthyRetryPolicy": {…}}; of a topic: {"http":
 /// {"defaultHealthyRetryPolicy": {…}}}. nullopt: it says nothing of retries. invalid_argument: not
 /// JSON, or numbers out of their ranges.
-Result<std::optional<core::RetryPolicy>> read_delivery_policy(std::string_view text, bool of_topic);
+Result<std::optional<RetryPolicy>> read_delivery_policy(std::string_view text, bool of_topic);
 
-}  // namespace hk::api::sns
+}  // namespace hk::core

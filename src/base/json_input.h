@@ -1,5 +1,5 @@
 /// Reading JSON that came from outside: bounded in size and depth, errors as values. For .cpp files
-/// of this module only: it shows Boost.JSON. Any thread.
+/// only: it shows Boost.JSON. Any thread.
 #pragma once
 
 #include <boost/json.hpp>
@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 
-namespace hk::api {
+namespace hk {
 
 inline constexpr std::size_t json_bytes_max = std::size_t{1024} * 1024;
 inline constexpr std::size_t json_depth_max = 16;
@@ -31,4 +31,4 @@ inline const boost::json::value* member(const boost::json::object& object, std::
 Result<std::string> text_member(const boost::json::object& object, std::string_view name,
                                 std::string_view where = {});
 
-}  // namespace hk::api
+}  // namespace hk
