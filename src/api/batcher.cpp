@@ -1,11 +1,13 @@
 #include "api/batcher.h"
 
+#include <algorithm>
 #include <chrono>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <variant>
 
+#include "base/assert.h"
 #include "core/command.h"
 
 namespace hk::api {
@@ -17,6 +19,12 @@ bool is_new_work(const core::Command& command) {
 
 std::unexpected<Error> too_much(std::string_view what) {
   return fail(ErrorKind::unavailable, std::string(what) + ": nothing was done, try again shortly");
+}
+
+/// A receive waits for messages, not for us: how long it takes says nothing.
+std::size_t count_served(const std::vector<engine::Submission>& batch) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      batch, [](const engine::Submission& one) { return !one.command.is<core::Receive>(); }));
 }
 
 /// The core begins with these while this thread reads the rest of its poll round: at 64 connections
@@ -53,10 +61,10 @@ void Batcher::submit(core::Command command, engine::Done done) {
 }
 
 void Batcher::hand_over() {
-  const std::size_t offered = batch_.size();
+  const std::size_t offered = shedding_ ? count_served(batch_) : 0;
   submitter_.submit(batch_);
   if (shedding_) {
-    shedding_->begun(std::chrono::steady_clock::now(), offered - batch_.size());
+    shedding_->begun(std::chrono::steady_clock::now(), offered - count_served(batch_));
   }
 }
 
@@ -85,11 +93,12 @@ void Batcher::flush() {
 
 void Batcher::deliver(std::vector<engine::Finished> finished) {
   io_.post([this, all = std::move(finished)]() mutable {
-    if (shedding_) {
-      shedding_->answered(std::chrono::steady_clock::now(), all.size());
-    }
+    received_ = 0;
     for (engine::Finished& one : all) {
       one.done(std::move(one.reply));
+    }
+    if (shedding_) {
+      shedding_->answered(std::chrono::steady_clock::now(), all.size() - received_);
     }
     if (!refused_back_.empty()) {
       flush_later();  // there may be room now
@@ -101,18 +110,27 @@ core::ReceiverId Batcher::receive(core::Receive command, Received done) {
   const core::ReceiverId id{(static_cast<std::uint64_t>(io_.index()) << 48U) | ++receivers_};
   command.receiver = id;
   waiting_.emplace(id, Waiting{command.tenant, command.queue, std::move(done)});
-  submit(std::move(command), [this, id](const core::Reply& reply) {
-    if (reply) {
-      return;  // what it gets comes by hand_out()
-    }
-    auto refused = waiting_.extract(id);
-    if (!refused.empty() && refused.mapped().done) {
-      refused.mapped().done(std::unexpected(reply.error()));
-    }
-  });
+  submit(std::move(command), [this, id](core::Reply reply) { received(id, std::move(reply)); });
   return id;
 }
 
+void Batcher::received(core::ReceiverId receiver, core::Reply reply) {
+  ++received_;
+  auto found = waiting_.extract(receiver);
+  HK_ASSERT(!found.empty());
+  Waiting& waiting = found.mapped();
+  if (!waiting.done) {
+    if (reply) {
+      give_back(waiting.tenant, waiting.queue, reply->get<core::Received>());
+    }
+  } else if (reply) {
+    waiting.done(std::move(reply->get<core::Received>()));
+  } else {
+    waiting.done(std::unexpected(std::move(reply.error())));
+  }
+}
+
+/// Where the core cannot be told it goes on waiting, and may hand something out.
 void Batcher::stop_receiving(core::ReceiverId receiver) {
   const auto found = waiting_.find(receiver);
   if (found == waiting_.end() || !found->second.done) {
@@ -120,12 +138,7 @@ void Batcher::stop_receiving(core::ReceiverId receiver) {
   }
   found->second.done = nullptr;
   submit(core::StopReceiving{found->second.tenant, found->second.queue, receiver},
-         [this, receiver](const core::Reply& reply) {
-           // Where it was not taken the core goes on waiting, and may hand something out.
-           if (reply || reply.error().kind != ErrorKind::unavailable) {
-             waiting_.erase(receiver);
-           }
-         });
+         [](const core::Reply&) {});
 }
 
 /// Until it is taken: a message that nobody has must not be hidden for its whole lease.
@@ -138,25 +151,10 @@ void Batcher::give_back(core::GiveBack back) {
   });
 }
 
-void Batcher::hand_out(std::vector<core::HandOut> all) {
-  for (core::HandOut& one : all) {
-    auto found = waiting_.extract(one.receiver);
-    if (found.empty()) {
-      continue;
-    }
-    Waiting& waiting = found.mapped();
-    if (waiting.done) {
-      waiting.done(std::move(one));
-      continue;
-    }
-    give_back(waiting.tenant, waiting.queue, one);
-  }
-}
-
 void Batcher::give_back(core::TenantId tenant, const std::string& queue,
-                        const core::HandOut& handed) {
+                        const core::Received& handed) {
   core::GiveBack back{tenant, queue, handed.receiver, {}};
-  for (const core::HandOut::One& message : handed.messages) {
+  for (const core::Received::One& message : handed.messages) {
     back.receipts.push_back({message.message->id, message.receive});
   }
   if (!back.receipts.empty()) {

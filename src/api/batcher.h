@@ -13,7 +13,7 @@
 
 #include "api/shedding.h"
 #include "base/random.h"
-#include "core/effect.h"
+#include "core/command.h"
 #include "edge/http/server.h"
 #include "engine/submitter.h"
 
@@ -35,18 +35,14 @@ class Batcher final : public engine::Mailbox {
   void submit(core::Command command, engine::Done done);
   void deliver(std::vector<engine::Finished> finished) override;
 
-  using Received = std::move_only_function<void(Result<core::HandOut>)>;
+  using Received = std::move_only_function<void(Result<core::Received>)>;
   /// Asks for messages: `done` is called on this thread with what is handed out, exactly once,
   /// unless the returned receiver is stopped before. command.receiver is chosen here.
   core::ReceiverId receive(core::Receive command, Received done);
   /// Nobody waits for it any more. What is on its way to it is given back.
   void stop_receiving(core::ReceiverId receiver);
   /// What was handed out does not reach its receiver.
-  void give_back(core::TenantId tenant, const std::string& queue, const core::HandOut& handed);
-  /// On this thread: hand-outs for its receivers.
-  void hand_out(std::vector<core::HandOut> all);
-  /// Which I/O thread's batcher has this receiver.
-  static std::size_t thread_of(core::ReceiverId receiver) { return receiver.value() >> 48U; }
+  void give_back(core::TenantId tenant, const std::string& queue, const core::Received& handed);
 
   [[nodiscard]] http::IoThread& io() { return io_; }
   [[nodiscard]] Rng& rng() { return *rng_; }
@@ -55,6 +51,7 @@ class Batcher final : public engine::Mailbox {
   void flush();
   void flush_later();
   void hand_over();
+  void received(core::ReceiverId receiver, core::Reply reply);
   void give_back(core::GiveBack back);
 
   engine::Submitter& submitter_;
@@ -73,6 +70,7 @@ class Batcher final : public engine::Mailbox {
   };
   std::map<core::ReceiverId, Waiting> waiting_;
   std::uint64_t receivers_ = 0;
+  std::size_t received_ = 0;  ///< of the replies that are being delivered
 };
 
 }  // namespace hk::api

@@ -27,6 +27,20 @@ constexpr std::string_view components = R"json({
   "Published": {"allOf": [{"$ref": "#/components/schemas/MessageId"}], "properties": {
     "url": {"type": "string"}, "deduplicated": {"type": "boolean"}}},
   "Cancelled": {"type": "object", "required": ["cancelled"], "properties": {"cancelled": {"type": "integer"}}},
+  "BulkCancelled": {"anyOf": [{"$ref": "#/components/schemas/Cancelled"},
+    {"type": "object", "required": ["actionId"], "properties": {"actionId": {"type": "string", "description": "with async"}}}]},
+  "BulkAction": {"type": "object",
+    "required": ["actionId", "kind", "state", "total", "processed", "createdAt", "filter"],
+    "properties": {
+      "actionId": {"type": "string"}, "kind": {"enum": ["cancel"]}, "state": {"enum": ["IN_PROGRESS", "FINISHED"]},
+      "total": {"type": "integer", "description": "messages found so far"},
+      "processed": {"type": "integer", "description": "messages cancelled so far"},
+      "createdAt": {"type": "integer", "description": "ms since 1970"},
+      "completedAt": {"type": "integer", "description": "ms since 1970; absent while it is in progress"},
+      "filter": {"$ref": "#/components/schemas/HeaderMap"}}},
+  "BulkActionPage": {"type": "object", "required": ["bulkActions"], "properties": {
+    "bulkActions": {"type": "array", "items": {"$ref": "#/components/schemas/BulkAction"}},
+    "cursor": {"type": "string", "description": "absent on the last page"}}},
   "Deleted": {"type": "object", "required": ["deleted"], "properties": {
     "deleted": {"type": "integer"}, "cursor": {"type": "string"}}},
   "Retried": {"type": "object", "required": ["responses"], "properties": {

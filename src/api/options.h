@@ -44,10 +44,7 @@ struct Options {
 
   /// Why nothing is accepted at the moment (the disk is nearly full); nullopt: all is well.
   std::function<std::optional<std::string>()> refuse_publishes{};
-  /// The destination gate of a URL ("scheme://host:port"), whether it is allowed or not: for what
-  /// was accepted before, which then fails where that can be seen. REQUIRED.
-  std::function<Result<std::string>(std::string_view url)> gate_of{};
-  /// The same, or why it is refused. REQUIRED.
+  /// The destination gate of a URL ("scheme://host:port"), or why it is refused. REQUIRED.
   std::function<Result<std::string>(std::string_view url)> check_destination{};
   /// May this header be sent on a publisher's behalf? REQUIRED.
   std::function<Result<void>(std::string_view name, std::string_view value)> check_header{};

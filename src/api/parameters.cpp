@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "api/json_input.h"
 #include "api/text.h"
 #include "base/ascii.h"
+#include "base/json_input.h"
 #include "edge/http/message.h"
 
 namespace hk::api {

@@ -1,7 +1,6 @@
 #include "api/service.h"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 #include "api/auth.h"
@@ -128,7 +127,6 @@ Service::Service(engine::Submitter& submitter, const engine::TenantDirectory& te
     : options_(std::move(options)),
       services_{submitter, tenants, metrics, options_},
       answer_room_(std::make_shared<engine::TenantRoom>(options_.answer_bytes_max)) {
-  HK_ASSERT(options_.gate_of);
   HK_ASSERT(options_.check_destination);
   HK_ASSERT(options_.check_header);
   HK_ASSERT(options_.check_zone);
@@ -154,19 +152,6 @@ void Service::handle(http::Request&& request, http::Responder respond, http::IoT
     return;
   }
   dispatch(services_, call);
-}
-
-void Service::hand_out(std::vector<core::HandOut> all) {
-  std::map<std::size_t, std::vector<core::HandOut>> by_thread;
-  for (core::HandOut& one : all) {
-    by_thread[Batcher::thread_of(one.receiver)].push_back(std::move(one));
-  }
-  for (auto& [thread, some] : by_thread) {
-    Batcher* const batcher = batchers_[thread].get();
-    HK_ASSERT(batcher != nullptr);
-    batcher->io().post(
-        [batcher, some = std::move(some)]() mutable { batcher->hand_out(std::move(some)); });
-  }
 }
 
 http::Response Service::refusal(const http::Request& request, int status, std::string_view reason) {

@@ -22,7 +22,7 @@ class Service {
  public:
   static constexpr std::size_t io_threads_max = 256;
 
-  /// REQUIRES: options.gate_of, check_destination, check_header and check_zone are set; the
+  /// REQUIRES: options.check_destination, check_header and check_zone are set; the
   /// references outlive the service.
   Service(engine::Submitter& submitter, const engine::TenantDirectory& tenants,
           observe::Metrics& metrics, Options options);
@@ -39,9 +39,6 @@ class Service {
   void handle(http::Request&& request, http::Responder respond, http::IoThread& io,
               std::shared_ptr<const engine::TenantDirectory::Entry> caller = nullptr);
 
-  /// What receivers have been waiting for. From the engine's sync thread.
-  void hand_out(std::vector<core::HandOut> all);
-
   /// The answer, in the words of whom it asks, to a request that is refused before handle() gets
   /// it. The server's write_refusal. Any thread.
   static http::Response refusal(const http::Request& request, int status, std::string_view reason);
@@ -49,13 +46,13 @@ class Service {
   /// What the server is to read of a body for this target. Any thread.
   [[nodiscard]] std::size_t body_bytes_max(std::string_view target) const;
 
-  /// The thread's own. On that thread.
-  Batcher& batcher_of(http::IoThread& io);
-  [[nodiscard]] const Options& options() const { return options_; }
   /// For large answers that clients have not read yet, in bytes.
   [[nodiscard]] const engine::TenantRoom& answer_room() const { return *answer_room_; }
 
  private:
+  /// The thread's own. On that thread.
+  Batcher& batcher_of(http::IoThread& io);
+
   // Constant after construction.
   const Options options_;
   const Services services_;

@@ -40,62 +40,6 @@ core::Limits core_limits(const config::Options& options) {
 
 }  // namespace
 
-class Daemon::PushReports final : public engine::Submitter {
- public:
-  explicit PushReports(Daemon& daemon) : daemon_(daemon) {}
-  void submit(std::vector<engine::Submission>& batch) override {
-    for (const engine::Submission& one : std::exchange(batch, {})) {
-      daemon_.pusher_->attempt_ended(one.command.get<core::CompleteAttempt>());
-    }
-  }
-  std::shared_ptr<core::Reader> durable_view(core::TenantId tenant) override {
-    return daemon_.engines_->durable_view(tenant);
-  }
-  std::vector<std::shared_ptr<core::Reader>> durable_views() override {
-    return daemon_.engines_->durable_views();
-  }
-
- private:
-  Daemon& daemon_;
-};
-
-/// What the adapters submit goes through it: the pusher hears of queues whose settings were made or
-/// changed, whoever did that.
-class Daemon::QueueWatch final : public engine::Submitter {
- public:
-  explicit QueueWatch(Daemon& daemon) : daemon_(daemon) {}
-  void submit(std::vector<engine::Submission>& batch) override {
-    for (engine::Submission& one : batch) {
-      if (const auto* made = one.command.get_if<core::CreatePullQueue>()) {
-        watch(one, made->tenant, made->name);
-      } else if (const auto* changed = one.command.get_if<core::SetPullSettings>()) {
-        watch(one, changed->tenant, changed->name);
-      }
-    }
-    daemon_.engines_->submit(batch);
-  }
-  std::shared_ptr<core::Reader> durable_view(core::TenantId tenant) override {
-    return daemon_.engines_->durable_view(tenant);
-  }
-  std::vector<std::shared_ptr<core::Reader>> durable_views() override {
-    return daemon_.engines_->durable_views();
-  }
-
- private:
-  /// REQUIRES: somebody waits for it, as for every command of an adapter.
-  void watch(engine::Submission& one, core::TenantId tenant, const std::string& name) {
-    one.done = [this, tenant, name, done = std::move(one.done)](core::Reply reply) mutable {
-      if (reply) {
-        daemon_.io_threads_.front()->post(
-            [&daemon = daemon_, tenant, name] { daemon.pusher_->queue_changed(tenant, name); });
-      }
-      done(std::move(reply));
-    };
-  }
-
-  Daemon& daemon_;
-};
-
 Daemon::Daemon(const config::Options& options)
     : options_(options), disk_(options.data, options.min_free_disk) {}
 
@@ -122,6 +66,14 @@ Result<void> Daemon::start() {
                                        .cache_bytes = options_.cache_bytes};
   engine_options.run_effects = [this](std::vector<core::Effect> effects) {
     run_effects(std::move(effects));
+  };
+  engine_options.push_hosts = [this](const core::Queue& queue) {
+    auto host = check_destination(queue.pull->push.url);
+    if (!host) {
+      observe::log(Level::error, "queue.push_refused",
+                   {{"queue", queue.name}, {"error", host.error().message}});
+    }
+    return host;
   };
   engine_options.on_commit = [this](double seconds, std::uint64_t batches, std::uint64_t bytes) {
     metrics_.commit(seconds, batches, bytes);
@@ -159,7 +111,6 @@ Result<void> Daemon::start() {
   if (auto done = listen(); !done) return done;
   if (auto done = start_delivery(); !done) return done;
   if (auto done = at_disk(start_engine()); !done) return done;
-  start_pushing();
   register_metrics();
   wrote_admin_file_ = true;  // or a part of it, or it removed the one of a server that was killed
   if (auto done = at_disk(write_admin_file(options_.data, {url(), admin_token_})); !done)
@@ -227,19 +178,7 @@ void Daemon::make_service() {
   api.in_flight = [this] { return engines_->stats().in_flight; };
   api.sync_time = [this] { return engines_->sync_time(); };
   api.refuse_publishes = [this] { return disk_.refuse(); };
-  api.gate_of = [](std::string_view text) -> Result<std::string> {
-    const auto parsed = delivery::parse_destination(text);
-    if (!parsed) return std::unexpected(parsed.error());
-    return parsed->authority_key();
-  };
-  api.check_destination = [this](std::string_view text) -> Result<std::string> {
-    const auto parsed = delivery::parse_destination(text);
-    if (!parsed) return std::unexpected(parsed.error());
-    if (auto allowed = delivery::check_literal(*parsed, egress_); !allowed) {
-      return std::unexpected(std::move(allowed.error()));
-    }
-    return parsed->authority_key();
-  };
+  api.check_destination = [this](std::string_view text) { return check_destination(text); };
   api.check_header = [](std::string_view name, std::string_view value) {
     return delivery::may_forward(name, value);
   };
@@ -268,8 +207,7 @@ void Daemon::make_service() {
   api.run_blocking = [this](std::move_only_function<void()> work) {
     worker_.post(std::move(work));
   };
-  queue_watch_ = std::make_unique<QueueWatch>(*this);
-  service_ = std::make_unique<api::Service>(*queue_watch_, *tenants_, metrics_, std::move(api));
+  service_ = std::make_unique<api::Service>(*engines_, *tenants_, metrics_, std::move(api));
 }
 
 Result<void> Daemon::listen() {
@@ -346,29 +284,21 @@ Result<void> Daemon::start_delivery() {
       out, threads, {*engines_, keys, metrics_, *spans_, !options_.otlp_endpoint.empty()});
   if (!made) return std::unexpected(made.error());
   deliveries_ = std::move(*made);
-  // Queues that push: SQS messages need not have a trace, so there is no span to record.
-  push_reports_ = std::make_unique<PushReports>(*this);
-  made = delivery::Deliveries::make(out, {threads.front()},
-                                    {*push_reports_, keys, metrics_, *spans_, false});
-  if (!made) return std::unexpected(made.error());
-  pushes_ = std::move(*made);
   return {};
 }
 
-void Daemon::start_pushing() {
-  io_threads_.front()->post([this] {
-    pusher_ = std::make_unique<api::sqs::Pusher>(
-        *engines_, service_->options(), service_->batcher_of(*io_threads_.front()),
-        [this](std::vector<core::StartAttempt> attempts) { pushes_->start(std::move(attempts)); });
-    pusher_->begin();
-  });
+/// The host of a URL that this server may send to. Any thread, once all is ready.
+Result<std::string> Daemon::check_destination(std::string_view text) const {
+  const auto parsed = delivery::parse_destination(text);
+  if (!parsed) return std::unexpected(parsed.error());
+  if (auto allowed = delivery::check_literal(*parsed, egress_); !allowed) {
+    return std::unexpected(std::move(allowed.error()));
+  }
+  return parsed->authority_key();
 }
 
 /// Every second, on the main thread.
-void Daemon::look_around() {
-  disk_.look();
-  io_threads_.front()->post([this] { pusher_->tick(); });
-}
+void Daemon::look_around() { disk_.look(); }
 
 Result<void> Daemon::start_engine() {
   if (auto done = engines_->open(core::PartitionId{}, *store_, clock_, rng_); !done) return done;
@@ -380,22 +310,16 @@ Result<void> Daemon::start_engine() {
 
 /// On the sync thread.
 void Daemon::run_effects(std::vector<core::Effect> effects) {
-  std::vector<core::HandOut> handed_out;
   std::vector<core::StartAttempt> attempts;
   for (core::Effect& effect : effects) {
     if (auto* start = std::get_if<core::StartAttempt>(&effect)) {
       attempts.push_back(std::move(*start));
-    } else if (auto* handed = std::get_if<core::HandOut>(&effect)) {
-      handed_out.push_back(std::move(*handed));
     } else {
       const auto& changed = std::get<core::TenantChanged>(effect);
       if (auto put = tenants_->put(changed.tenant, changed.partition); !put) {
         observe::log(Level::error, "tenant.unreadable", {{"error", put.error().message}});
       }
     }
-  }
-  if (!handed_out.empty()) {
-    service_->hand_out(std::move(handed_out));
   }
   if (!attempts.empty()) {
     deliveries_->start(std::move(attempts));
@@ -411,13 +335,6 @@ void Daemon::stop() {
   if (was_ready) {
     observe::log(Level::info, "server.draining");
   }
-  if (pushes_) {  // before its receives end: it would ask again
-    io_threads_.front()->post([this] {
-      if (pusher_) {
-        pusher_->stop();
-      }
-    });
-  }
   if (engines_) {
     engines_->stop_starting();
   }
@@ -427,16 +344,11 @@ void Daemon::stop() {
   }
   auto stopping = api::Intake::no_receives;  // a store that fails meanwhile takes nothing
   intake_.compare_exchange_strong(stopping, api::Intake::settlements);
-  std::vector<std::future<void>> stopped;
-  for (delivery::Deliveries* const some : {deliveries_.get(), pushes_.get()}) {
-    if (some != nullptr) {
-      std::promise<void> promise;
-      stopped.push_back(promise.get_future());
-      some->stop(deadline, [promise = std::move(promise)]() mutable { promise.set_value(); });
-    }
-  }
-  for (const std::future<void>& one : stopped) {
-    one.wait();
+  if (deliveries_) {
+    std::promise<void> promise;
+    const std::future<void> stopped = promise.get_future();
+    deliveries_->stop(deadline, [promise = std::move(promise)]() mutable { promise.set_value(); });
+    stopped.wait();
   }
   if (server_) {
     server_->stop(std::max(std::chrono::duration_cast<std::chrono::milliseconds>(
@@ -448,10 +360,8 @@ void Daemon::stop() {
     engines_->stop();
   }
   deliveries_.reset();
-  pushes_.reset();
   // Requests that were cut off live on in what their threads would have run next, with the views of
   // the store that they read from: it may not be closed before those end.
-  pusher_.reset();
   server_.reset();
   service_.reset();
   if (wrote_admin_file_) {  // before the store lets go of the directory

@@ -10,7 +10,6 @@
 
 #include "api/intake.h"
 #include "api/service.h"
-#include "api/sqs/pusher.h"
 #include "cli/bootstrap.h"
 #include "cli/disk_watch.h"
 #include "cli/worker.h"
@@ -65,13 +64,13 @@ class Daemon {
   void make_service();
   void register_metrics();
   std::vector<std::shared_ptr<core::Reader>> open_views();
-  void start_pushing();
   Result<void> start_outbox();
   outbox::MakeCarrier way_into_this_server(const outbox::Settings& settings);
   void serve(http::Request&& request, http::Responder respond, http::IoThread& io,
              std::shared_ptr<const engine::TenantDirectory::Entry> caller = nullptr);
   void run_effects(std::vector<core::Effect> effects);
   [[nodiscard]] Result<delivery::EgressPolicy> make_egress() const;
+  [[nodiscard]] Result<std::string> check_destination(std::string_view text) const;
   [[nodiscard]] std::string url() const;
 
   const config::Options& options_;
@@ -94,17 +93,10 @@ class Daemon {
   std::unique_ptr<engine::Engines> engines_;
   Worker worker_;
   Secret admin_token_ = security::make_token("admin");
-  class QueueWatch;
-  std::unique_ptr<QueueWatch> queue_watch_;
   std::unique_ptr<api::Service> service_;
   std::unique_ptr<http::Server> server_;
   std::vector<http::IoThread*> io_threads_;
   std::unique_ptr<delivery::Deliveries> deliveries_;
-  /// How they ended is for the pusher, not for the core.
-  class PushReports;
-  std::unique_ptr<PushReports> push_reports_;
-  std::unique_ptr<delivery::Deliveries> pushes_;
-  std::unique_ptr<api::sqs::Pusher> pusher_;  ///< touched on the first I/O thread only
   Welcome welcome_;
   std::optional<outbox::RelayMetrics> relay_metrics_;
   std::unique_ptr<outbox::Relay> relay_;

@@ -112,10 +112,6 @@ Result<Rotated> rotate(const KeyPlace& place, store::DurableStore& store,
     }
   }
   crash_point(CrashPoint::rotation_prepared);
-  if (auto raised = store.raise_to_format_2(); !raised) {
-    return std::unexpected(raised.error());
-  }
-  crash_point(CrashPoint::rotation_announced);
   if (auto written = store.write(*writes); !written) {
     return std::unexpected(written.error());
   }

@@ -8,16 +8,13 @@
 namespace hk::core {
 
 void Batch::begin(Moment now, std::uint64_t number, Reader& reader) {
-  HK_ASSERT(mutations_.empty() && effects_.empty() && events_.empty() && expiries_.empty());
+  HK_ASSERT(mutations_.empty() && effects_.empty() && late_.empty());
+  HK_ASSERT(events_.empty() && expiries_.empty());
   HK_ASSERT(now >= now_);
   HK_ASSERT(number > number_);
   now_ = now;
   number_ = number;
   reader_ = &reader;
-}
-
-std::optional<Dedup> Batch::dedup(TenantId tenant, const std::string& id) {
-  return get<Dedup>({tenant, id});
 }
 
 void Batch::put_message(std::shared_ptr<const Message> message) {
@@ -32,27 +29,6 @@ void Batch::purge_message(Seq seq, bool has_attempts) {
     // Every attempt of this message and no other's: numbers stay far below the largest.
     put(EraseRange<Attempt>{
         Range<Attempt>().from(seq, 0U).before(seq, std::numeric_limits<std::uint32_t>::max())});
-  }
-}
-
-void Batch::put_schedule_state(TenantId tenant, const std::string& id, ScheduleState state,
-                               Moment previous_next_at) {
-  const Moment next_at = state.next_at;
-  earliest_run_ = std::min(earliest_run_, next_at);
-  if (previous_next_at != never && previous_next_at != next_at) {
-    erase<ScheduleDue>(previous_next_at, tenant, id);
-  }
-  put(Put<ScheduleState>{{{tenant, id}, std::move(state)}});
-  if (next_at != never) {
-    put(Put<ScheduleDue>{{next_at, tenant, id}});
-  }
-}
-
-void Batch::delete_schedule(TenantId tenant, const std::string& id, Moment next_at) {
-  erase<Schedule>(tenant, id);
-  erase<ScheduleState>(tenant, id);
-  if (next_at != never) {
-    erase<ScheduleDue>(next_at, tenant, id);
   }
 }
 
@@ -83,14 +59,14 @@ Batch::Output Batch::take() {
     put(Put<Expiry>{std::move(record)});
   }
   const std::size_t usual = mutations_.size();
-  Output output{std::move(mutations_), std::move(effects_)};
+  Output output{std::move(mutations_), std::move(effects_), std::move(late_)};
   mutations_.clear();
   mutations_.reserve(usual);  // the next batch is about as large: growing would move all of them
   effects_.clear();
+  late_.clear();
   events_.clear();
   expiries_.clear();
   std::apply([](auto&... changes) { (changes.clear(), ...); }, changes_);
-  earliest_run_ = never;
   body_bytes_ = 0;
   return output;
 }

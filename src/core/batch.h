@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/command.h"
 #include "core/effect.h"
 #include "core/mutation.h"
 #include "core/reader.h"
@@ -34,24 +35,6 @@ class Batch {
     }
     return reader_->get<R>(key);
   }
-  std::shared_ptr<const Message> message(Seq seq) { return get<Message>(seq); }
-  std::optional<MessageState> state(Seq seq) { return get<MessageState>(seq); }
-  std::optional<Dedup> dedup(TenantId tenant, const std::string& id);
-  bool has_dead_letter(const DeadLetterKey& key) {
-    return get<DeadLetterKey>(key_of(key)).has_value();
-  }
-  std::optional<Schedule> schedule(TenantId tenant, const std::string& id) {
-    return get<Schedule>({tenant, id});
-  }
-  std::optional<ScheduleState> schedule_state(TenantId tenant, const std::string& id) {
-    return get<ScheduleState>({tenant, id});
-  }
-  std::optional<Document> document(TenantId tenant, const std::string& kind,
-                                   const std::string& name) {
-    return get<Document>({tenant, kind, name});
-  }
-  /// The earliest run of the schedules that this batch has put so far.
-  [[nodiscard]] Moment earliest_run() const { return earliest_run_; }
   Reader& reader() { return *reader_; }
 
   // ---- what is decided ----
@@ -79,38 +62,29 @@ class Batch {
   void erase(Parts&&... key) {
     put(Erase<R>(std::forward<Parts>(key)...));
   }
+  /// Counts its body.
   void put_message(std::shared_ptr<const Message> message);
-  void put_state(Seq seq, MessageState state) { put(Put<MessageState>{seq, std::move(state)}); }
-  void put_dedup(TenantId tenant, const std::string& id, const Dedup& dedup) {
-    put(Put<Dedup>{{{tenant, id}, dedup}});
-  }
-  void delete_dedup(TenantId tenant, const std::string& id) { erase<Dedup>(tenant, id); }
-  void put_dead_letter(const DeadLetterKey& key) { put(Put<DeadLetterKey>{key}); }
-  void delete_dead_letter(const DeadLetterKey& key) { erase<DeadLetterKey>(key_of(key)); }
   /// The message, its state and its attempts are gone.
   void purge_message(Seq seq, bool has_attempts);
-  void put_schedule(Schedule schedule) { put(Put<Schedule>(std::move(schedule))); }
-  /// Also moves it in the order of runs. `previous_next_at`: what it replaces; never: nothing.
-  void put_schedule_state(TenantId tenant, const std::string& id, ScheduleState state,
-                          Moment previous_next_at);
-  /// With its state and its place in the order of runs.
-  void delete_schedule(TenantId tenant, const std::string& id, Moment next_at);
-  void put_document(Document document) { put(Put<Document>{std::move(document)}); }
-  void delete_document(TenantId tenant, const std::string& kind, const std::string& name) {
-    erase<Document>(tenant, kind, name);
-  }
   void event(TenantId tenant, Seq seq, EventKind kind, std::uint32_t attempt = 0);
   void expire_message(Moment at, Seq seq);
   void expire_dedup(Moment at, TenantId tenant, const std::string& id);
   void effect(Effect effect) { effects_.push_back(std::move(effect)); }
+  /// Of a Receive that was answered with Later, in this batch or before.
+  void answer(ReceiverId receiver, Reply reply) { late_.push_back({receiver, std::move(reply)}); }
 
   /// Of the messages that it writes.
   [[nodiscard]] std::size_t body_bytes() const { return body_bytes_; }
   [[nodiscard]] bool has_mutations() const { return !mutations_.empty() || !events_.empty(); }
 
+  struct Late {
+    ReceiverId receiver{};
+    Reply reply{};
+  };
   struct Output {
     std::vector<Mutation> mutations{};
     std::vector<Effect> effects{};
+    std::vector<Late> late{};
   };
   /// Ends the batch.
   Output take();
@@ -156,10 +130,10 @@ class Batch {
   Reader* reader_ = nullptr;
   std::vector<Mutation> mutations_;
   std::vector<Effect> effects_;
+  std::vector<Late> late_;
   std::map<TenantId, std::vector<EventRef>> events_;
   std::map<Moment, Expiry> expiries_;
   AllRecords<std::tuple, Changes> changes_;
-  Moment earliest_run_{never};
   std::size_t body_bytes_ = 0;
 };
 

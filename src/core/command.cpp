@@ -24,6 +24,7 @@ TenantId named_by(const PublishBatch& batch) {
 }
 TenantId named_by(const CompleteAttempt& /*report*/) { return {}; }
 TenantId named_by(const PutDocumentCommand& put) { return put.document.tenant; }
+TenantId named_by(const PutTopic& put) { return put.topic.tenant; }
 TenantId named_by(const UpsertSchedule& upsert) { return upsert.schedule.tenant; }
 TenantId named_by(const UpsertTenant& upsert) { return upsert.tenant.id; }
 template <class One>
@@ -109,18 +110,24 @@ HK_COMMAND(ResolveHalted)
 HK_REPLY(QueueCounted)
 HK_REPLY(Settled)
 HK_REPLY(HaltedListed)
+HK_REPLY(Received)
+HK_REPLY(Later)
 
 HK_COMMAND(StartMoveTask)
 HK_COMMAND(CancelMoveTask)
 HK_COMMAND(ListMoveTasks)
-HK_REPLY(MoveTaskStarted)
+HK_COMMAND(StartCancelTask)
+HK_REPLY(TaskStarted)
 HK_REPLY(MoveTaskCanceled)
 HK_REPLY(MoveTasksListed)
 
 HK_COMMAND(UpsertEndpoints)
 HK_COMMAND(RemoveEndpoints)
 HK_COMMAND(SetGroupOptions)
-HK_COMMAND(DeleteUrlGroupCommand)
+HK_COMMAND(PutTopic)
+HK_COMMAND(DeleteTopic)
+HK_COMMAND(PublishToTopic)
+HK_REPLY(TopicPublished)
 
 HK_COMMAND(UpsertSchedule)
 HK_COMMAND(DeleteScheduleCommand)

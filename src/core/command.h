@@ -9,18 +9,18 @@
 #include "core/document/commands.h"
 #include "core/flow/commands.h"
 #include "core/message/commands.h"
-#include "core/move/commands.h"
 #include "core/one_of.h"
 #include "core/pull/commands.h"
 #include "core/queue/commands.h"
 #include "core/schedule/commands.h"
+#include "core/task/commands.h"
 #include "core/tenant/commands.h"
 #include "core/topic/commands.h"
 
 namespace hk::core {
 
 struct Commands {
-  using Parts = std::variant<MessageCommand, QueueCommand, PullCommand, MoveCommand, TopicCommand,
+  using Parts = std::variant<MessageCommand, QueueCommand, PullCommand, TaskCommand, TopicCommand,
                              ScheduleCommand, FlowCommand, DocumentCommand, TenantCommand>;
 };
 using Command = OneOf<Commands>;
@@ -33,8 +33,8 @@ TenantId tenant_of(const Command& command);
 struct Done {};
 
 struct Replies {
-  using Parts = std::variant<std::variant<Done>, MessageReply, QueueReply, PullReply, MoveReply,
-                             ScheduleReply, FlowReply, TenantReply>;
+  using Parts = std::variant<std::variant<Done>, MessageReply, QueueReply, PullReply, TaskReply,
+                             TopicReply, ScheduleReply, FlowReply, TenantReply>;
 };
 using Reply = Result<OneOf<Replies>>;
 

@@ -6,6 +6,7 @@
 #include "core/batch.h"
 #include "core/limits.h"
 #include "core/progress.h"
+#include "core/pull/push_hosts.h"
 
 namespace hk::core {
 
@@ -13,6 +14,7 @@ struct Context {
   const Limits limits;
   const PartitionId partition;
   Rng& rng;
+  const PushHosts push_hosts;
   Batch batch{};
   Progress progress{};
   bool starting = true;  ///< false: a drain. Nothing new starts or is handed out

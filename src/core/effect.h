@@ -5,12 +5,17 @@
 #include <memory>
 #include <string>
 #include <variant>
-#include <vector>
 
-#include "core/pull/receipt.h"
 #include "core/record.h"
 
 namespace hk::core {
+
+/// Where a queue pushes to: its messages have no URL of their own.
+struct PushTarget {
+  std::string url{};
+  std::string host{};  ///< of url, as in Message
+  Millis timeout{};
+};
 
 /// Send one attempt and report back with CompleteAttempt. The lease runs out at `lease_until`
 /// (partition time): a report after that is refused.
@@ -24,6 +29,7 @@ struct StartAttempt {
   Moment lease_until{};
   std::array<std::uint8_t, 8> span_id{};
   std::shared_ptr<const Message> message{};  ///< never null when the engine hands it on
+  std::shared_ptr<const PushTarget> to{};    ///< null: to the message's own URL
 };
 
 /// The tenant's credentials changed: adapters and signers read them again.
@@ -32,19 +38,6 @@ struct TenantChanged {
   Tenant tenant{};
 };
 
-/// The end of a Receive. No messages: its wait is over, or the queue is gone.
-struct HandOut {
-  struct One {
-    std::shared_ptr<const Message> message{};
-    std::uint32_t receive = 0;  ///< of its receipt
-    Moment first_received_at{};
-    Moment visible_at{};
-  };
-  ReceiverId receiver{};
-  std::vector<One> messages{};
-  bool queue_gone = false;
-};
-
-using Effect = std::variant<StartAttempt, TenantChanged, HandOut>;
+using Effect = std::variant<StartAttempt, TenantChanged>;
 
 }  // namespace hk::core

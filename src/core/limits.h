@@ -39,14 +39,19 @@ struct Limits {
   Millis expiry_poll{1000};
   Millis event_purge_every{600'000};
   std::uint32_t queue_parallelism_default = 1;
-  std::size_t group_endpoints_max = 1000;
-  std::size_t schedules_per_batch = 256;    ///< runs
+  std::size_t subscriptions_max = 1000;  ///< of a topic: endpoints of a URL group, too
+  std::size_t topic_bytes_max = std::size_t{4} << 20U;      ///< of its texts: a publish reads all
+  std::size_t topic_memory_bytes = std::size_t{64} << 20U;  ///< of topics in memory, roughly
+  std::size_t schedules_per_batch = 256;                    ///< runs
   std::size_t sweeps_per_batch = 256;       ///< messages of deleted queues, and of changed ones
   std::uint32_t halt_after = 10;            ///< receives, where the queue does not say
   std::size_t receive_attempts_max = 1024;  ///< attempt ids of one queue
-  std::size_t moves_per_batch = 256;        ///< messages of move tasks, and dead letters
+  std::size_t moves_per_batch = 256;        ///< messages of tasks, and dead letters
   std::size_t moved_bytes_per_batch = std::size_t{16} << 20U;  ///< … they are copied
   std::size_t move_tasks_kept = 10;        ///< of one source, the running one included
+  std::size_t cancel_tasks_running = 100;  ///< of one tenant
+  std::size_t cancel_tasks_kept = 1000;    ///< of one tenant, the running ones included
+  Millis cancel_tasks_kept_for{7LL * 86'400'000};
   std::size_t response_bytes_kept = 1000;  ///< of an answer's body in the record of its attempt
   std::size_t callback_bytes_max = std::size_t{10} * 1024 * 1024;  ///< of a callback's body
 };

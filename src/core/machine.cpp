@@ -8,19 +8,23 @@
 
 namespace hk::core {
 
-Machine::Machine(const Limits& limits, Rng& rng, Zones& zones, PartitionId partition)
-    : context_{.limits = limits, .partition = partition, .rng = rng},
+Machine::Machine(const Limits& limits, Rng& rng, Zones& zones, PartitionId partition,
+                 PushHosts push_hosts)
+    : context_{.limits = limits,
+               .partition = partition,
+               .rng = rng,
+               .push_hosts = std::move(push_hosts)},
       scheduler_(context_.limits),
       tenants_(context_),
       documents_(context_, tenants_),
       flow_keys_(context_, scheduler_, lanes_, tenants_),
-      lanes_(context_, scheduler_, queues_, messages_, pulls_, moves_),
-      queues_(context_, scheduler_, tenants_, lanes_, messages_, pulls_, moves_),
+      lanes_(context_, scheduler_, queues_, messages_, pulls_, tasks_),
+      queues_(context_, scheduler_, tenants_, lanes_, messages_, pulls_, tasks_),
       messages_(context_, scheduler_, lanes_, tenants_, queues_, flow_keys_, topics_, pulls_),
-      topics_(context_, tenants_, messages_),
+      topics_(context_, tenants_, queues_, messages_),
       schedules_(context_, zones, tenants_, topics_, messages_),
-      pulls_(context_, scheduler_, lanes_, tenants_, queues_, messages_, moves_),
-      moves_(context_, scheduler_, queues_, messages_, pulls_) {
+      pulls_(context_, scheduler_, lanes_, tenants_, queues_, messages_, tasks_),
+      tasks_(context_, tenants_, scheduler_, lanes_, queues_, messages_, pulls_) {
   HK_ASSERT(limits.lane_window_min >= 2);
   HK_ASSERT(limits.quantum > 0);
 }
@@ -32,14 +36,11 @@ Result<void> Machine::recover(Reader& reader, Moment now, const Term& term) {
   tenants_.recover(reader);  // and with them how late it is
   context_.batch.begin(context_.progress.time(), context_.progress.next_batch(), reader);
   queues_.recover(reader);
-  topics_.recover(reader);
   flow_keys_.recover(reader);
   lanes_.recover(reader);
   context_.progress.begin_numbering();
-  for (const auto& [id, tenant] : tenants_.all()) {
-    pulls_.recover(reader, id);
-    moves_.recover(reader, id);
-  }
+  pulls_.recover(reader);
+  tasks_.recover(reader);
   messages_.recover();
   schedules_.recover(reader);
   return {};
@@ -68,16 +69,17 @@ void Machine::advance() {
   tenants_.advance();
   flow_keys_.advance();
   schedules_.advance();
-  messages_.start_attempts();
   pulls_.forget_past_delays();
-  moves_.advance();
+  tasks_.advance();
   pulls_.hand_out();
+  messages_.start_attempts();  // who asks for a message of a queue that pushes gets it first
   lanes_.advance();
 }
 
 Batch::Output Machine::take() {
   queues_.flush();
   flow_keys_.flush();
+  schedules_.flush();
   pulls_.flush();
   tenants_.flush();
   context_.progress.flush(context_.batch, context_.limits);
@@ -86,7 +88,7 @@ Batch::Output Machine::take() {
 
 std::optional<Moment> Machine::wake_at() const {
   return std::min({lanes_.wake_at(), queues_.wake_at(), messages_.wake_at(), schedules_.wake_at(),
-                   pulls_.wake_at(), moves_.wake_at(), flow_keys_.wake_at(), tenants_.wake_at()});
+                   pulls_.wake_at(), tasks_.wake_at(), flow_keys_.wake_at(), tenants_.wake_at()});
 }
 
 }  // namespace hk::core

@@ -22,10 +22,10 @@
 #include "core/flow/flow_keys.h"
 #include "core/lane/lanes.h"
 #include "core/message/messages.h"
-#include "core/move/moves.h"
 #include "core/pull/pulls.h"
 #include "core/queue/queues.h"
 #include "core/schedule/schedules.h"
+#include "core/task/tasks.h"
 #include "core/tenant/tenants.h"
 #include "core/topic/topics.h"
 
@@ -33,7 +33,8 @@ namespace hk::core {
 
 class Machine {
  public:
-  Machine(const Limits& limits, Rng& rng, Zones& zones, PartitionId partition = {});
+  Machine(const Limits& limits, Rng& rng, Zones& zones, PartitionId partition = {},
+          PushHosts push_hosts = {});
   Machine(const Machine&) = delete;
   Machine& operator=(const Machine&) = delete;
 
@@ -83,7 +84,7 @@ class Machine {
   Messages& component(const MessageCommand& /*command*/) { return messages_; }
   Queues& component(const QueueCommand& /*command*/) { return queues_; }
   Pulls& component(const PullCommand& /*command*/) { return pulls_; }
-  Moves& component(const MoveCommand& /*command*/) { return moves_; }
+  Tasks& component(const TaskCommand& /*command*/) { return tasks_; }
   Topics& component(const TopicCommand& /*command*/) { return topics_; }
   Schedules& component(const ScheduleCommand& /*command*/) { return schedules_; }
   FlowKeys& component(const FlowCommand& /*command*/) { return flow_keys_; }
@@ -101,7 +102,7 @@ class Machine {
   Topics topics_;
   Schedules schedules_;
   Pulls pulls_;
-  Moves moves_;
+  Tasks tasks_;
 };
 
 }  // namespace hk::core

@@ -69,6 +69,25 @@ std::string to_text(MessageId id) {
   return text;
 }
 
+std::string uuid_text(MessageId id) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string text;
+  for (const std::uint64_t half : {id.seq.value(), id.nonce}) {
+    for (int shift = 60; shift >= 0; shift -= 4) {
+      text += digits[(half >> static_cast<unsigned>(shift)) & 15U];
+    }
+  }
+  for (const std::size_t at : {20U, 16U, 12U, 8U}) {
+    text.insert(at, 1, '-');
+  }
+  return text;
+}
+
+std::string sequence_text(MessageId id) {
+  const std::string digits = std::to_string(id.seq.value());
+  return std::string(20 - digits.size(), '0') + digits;
+}
+
 std::optional<MessageId> parse_message_id(std::string_view text) {
   if (text.size() == uuid_size) {
     return parse_uuid(text);

@@ -48,6 +48,9 @@ struct MessageId {
 };
 std::string to_text(MessageId id);
 std::optional<MessageId> parse_message_id(std::string_view text);
+/// As SQS and SNS know one: a UUID, and its seq as 20 digits.
+std::string uuid_text(MessageId id);
+std::string sequence_text(MessageId id);
 
 struct Header {
   std::string name{};

@@ -8,7 +8,7 @@ namespace hk::core {
 
 Result<void> Progress::recover(Reader& reader, Moment now, const Term& term) {
   HK_ASSERT(meta_.epoch == 0);
-  const std::optional<Meta> stored = reader.meta();
+  const std::optional<Meta> stored = reader.get<Meta>({});
   const Meta last = stored.value_or(Meta{});
   origin_ = term.origin.value_or(last.origin);
   if (stored && origin_ != last.origin && (!term.take_over || origin_ < last.origin)) {
@@ -44,6 +44,14 @@ Seq Progress::next_message() {
   HK_ASSERT(counter_of(last_seq_) < counter_max);
   last_seq_ = Seq{last_seq_.value() + 1};
   return last_seq_;
+}
+
+std::uint64_t Progress::next_number() {
+  constexpr std::uint64_t per_millisecond = 1'000'000;
+  const std::uint64_t earliest = static_cast<std::uint64_t>(to_ms(meta_.time)) * per_millisecond;
+  meta_.last_number = std::max(meta_.last_number + 1, earliest);
+  write_now();
+  return meta_.last_number;
 }
 
 void Progress::indexed(Seq up_to) {

@@ -33,6 +33,9 @@ class Progress {
   void not_before(Moment time) { meta_.time = std::max(meta_.time, time); }
   std::uint64_t next_batch() { return ++batch_number_; }
   Seq next_message();
+  /// Of what is no message: it rises, and is later than all that earlier versions gave out, which
+  /// had no other memory than the clock. Written with the batch.
+  std::uint64_t next_number();
   /// Every unfinished message up to this one has an index entry.
   void indexed(Seq up_to);
   /// With this batch, whatever else is in it.

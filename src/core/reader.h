@@ -50,24 +50,9 @@ class Reader {
   /// The highest number that a message of the stored origin has or had: one is not given out again
   /// when the last message has been purged.
   Seq last_seq();
-
-  // ---- the core's names for scans ----
-
-  std::optional<Meta> meta() { return get<Meta>({}); }
-  std::vector<Tenant> tenants() { return scan<Tenant>(); }
-  std::vector<Queue> queues() { return scan<Queue>(); }
-  std::vector<FlowKey> flow_keys() { return scan<FlowKey>(); }
-  std::vector<UrlGroup> url_groups() { return scan<UrlGroup>(); }
-  std::vector<Keyed<Counters>> counters() { return scan<Counters>(); }
   /// Of the same origin.
   std::vector<std::shared_ptr<const Message>> messages_after(Seq after, std::size_t limit) {
     return scan(numbered_after(after), limit);
-  }
-  std::vector<Expiry> expiries_until(Moment now, std::size_t limit) {
-    return scan(Range<Expiry>().before(now + Millis{1}), limit);
-  }
-  std::vector<ScheduleDue> next_schedules(std::size_t limit) {
-    return scan(Range<ScheduleDue>(), limit);
   }
 
  protected:

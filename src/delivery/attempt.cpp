@@ -46,7 +46,7 @@ void Attempt::begin() {
   last_ = began_ + timeout_;
   set_deadline(last_);
 
-  auto url = parse_destination(request_.message->url);
+  auto url = parse_destination(request_.url());
   if (!url) {
     end_failed(AttemptResult::blocked, url.error().message);
     return;
@@ -115,7 +115,7 @@ void Attempt::send(ConnectionPtr connection) {
     out.append(tail);
     tail = {};
   }
-  connection_->send(tail, tail.empty() ? nullptr : request_.message, message.method == "HEAD",
+  connection_->send(tail, tail.empty() ? nullptr : request_.message, request_.method() == "HEAD",
                     request_.whole_answer, *this);
 }
 

@@ -48,7 +48,8 @@ class Deliveries::Courier {
  private:
   Request request_of(core::StartAttempt attempt) {
     const core::Message& message = *attempt.message;
-    Request request{.envelope = &envelopes_.of(message),
+    Request request{.to = attempt.to,
+                    .envelope = &envelopes_.of(message, attempt.to.get()),
                     .tenant = attempt.tenant,
                     .partition = attempt.partition,
                     .id = attempt.id,
@@ -56,7 +57,7 @@ class Deliveries::Courier {
                     .retried = attempt.retried,
                     .span_id = attempt.span_id,
                     .started_at = attempt.started_at,
-                    .timeout = message.timeout,
+                    .timeout = attempt.to ? attempt.to->timeout : message.timeout,
                     .whole_answer = message.callback || message.failure_callback};
     if (attempt.lease_until != Moment{}) {
       // Both are partition time. The wall clock has no say here: when it is set forward, attempts
@@ -105,7 +106,8 @@ void Deliveries::start(std::vector<core::StartAttempt> attempts) {
   std::vector<std::vector<core::StartAttempt>> by_thread(couriers_.size());
   for (core::StartAttempt& attempt : attempts) {
     // One destination, one thread: its connections are kept there.
-    const std::size_t at = std::hash<std::string>{}(attempt.message->host) % couriers_.size();
+    const std::string& host = attempt.to ? attempt.to->host : attempt.message->host;
+    const std::size_t at = std::hash<std::string>{}(host) % couriers_.size();
     by_thread[at].push_back(std::move(attempt));
   }
   for (std::size_t i = 0; i < by_thread.size(); ++i) {

@@ -43,7 +43,8 @@ void EngineReports::take(const Request& request, Answer answer) {
 void EngineReports::tell(const Request& request, const Answer& answer,
                          const core::Attempt& attempt) {
   metrics_.attempt(answer.result, std::chrono::duration<double>(answer.took).count());
-  if (record_spans_ && (request.message->trace.flags & 1U) != 0) {
+  // A message that is pulled need not have a trace.
+  if (record_spans_ && !request.message->pull && (request.message->trace.flags & 1U) != 0) {
     record_span(request, answer, attempt);
   }
   if (!answer.delivered && observe::log_enabled(observe::Level::warn)) {

@@ -8,9 +8,11 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/time.h"
+#include "core/effect.h"
 #include "core/message.h"
 #include "core/record.h"
 
@@ -25,6 +27,8 @@ class Envelope;
 struct Request {
   /// Its method, URL, headers, body and trace are what is sent. Never null.
   std::shared_ptr<const core::Message> message{};
+  /// Where it is posted instead, if its queue pushes; its headers are then the envelope's to say.
+  std::shared_ptr<const core::PushTarget> to{};
   Envelope* envelope = nullptr;   ///< what goes around it: never null, used on the I/O thread
   core::TenantId tenant{};        ///< connections are not shared between tenants
   core::PartitionId partition{};  ///< to whom the outcome is reported
@@ -36,6 +40,11 @@ struct Request {
   Millis timeout{};               ///< of all of it; 0 = the dispatcher's default
   std::optional<Millis> lease{};  ///< it must not take longer, whatever its timeout
   bool whole_answer = false;      ///< whoever asks wants the answer, not only its first bytes
+
+  [[nodiscard]] const std::string& url() const { return to ? to->url : message->url; }
+  [[nodiscard]] std::string_view method() const {
+    return to ? std::string_view("POST") : std::string_view(message->method);
+  }
 };
 
 struct Answer {

@@ -2,6 +2,8 @@
 
 #include <array>
 #include <cstddef>
+#include <span>
+#include <string_view>
 
 #include "base/ascii.h"
 #include "delivery/envelope/envelope.h"
@@ -25,10 +27,10 @@ struct Forwarded {
   bool idempotency_key = false;
 };
 
-Result<Forwarded> append_forwarded(std::string& out, const core::Message& message) {
+Result<Forwarded> append_forwarded(std::string& out, std::span<const core::Header> headers) {
   Forwarded seen;
   ForwardedHeaders checked;
-  for (const core::Header& header : message.headers) {
+  for (const core::Header& header : headers) {
     if (auto safe = checked.add(header.name, header.value); !safe) {
       return std::unexpected(std::move(safe).error());
     }
@@ -66,16 +68,17 @@ void append_trace(std::string& out, const Request& request) {
 Result<void> append_request_head(std::string& out, const Request& request, const net::Url& url,
                                  std::chrono::sys_seconds now) {
   const core::Message& message = *request.message;
-  if (auto safe = safe_method(message.method); !safe) {
+  const std::string_view method = request.method();
+  if (auto safe = safe_method(method); !safe) {
     return safe;
   }
   if (!safe_target(url.target)) {
     return fail(ErrorKind::invalid_argument, "the request target holds bytes that may not be sent");
   }
   const std::size_t begin = out.size();
-  out.append(message.method).append(" ").append(url.target).append(" HTTP/1.1\r\n");
+  out.append(method).append(" ").append(url.target).append(" HTTP/1.1\r\n");
   append_field(out, "Host", url.host_header());
-  const auto forwarded = append_forwarded(out, message);
+  const auto forwarded = append_forwarded(out, request.envelope->forwarded(message));
   if (!forwarded) {
     out.resize(begin);
     return std::unexpected(forwarded.error());
@@ -92,8 +95,7 @@ Result<void> append_request_head(std::string& out, const Request& request, const
     return done;
   }
   append_trace(out, request);
-  if (!message.body.empty() || message.method == "POST" || message.method == "PUT" ||
-      message.method == "PATCH") {
+  if (!message.body.empty() || method == "POST" || method == "PUT" || method == "PATCH") {
     append_field(out, "Content-Length", message.body.size());
   }
   out.append("\r\n");

@@ -52,7 +52,7 @@ Engine::Engine(EngineOptions options, store::Store& store, Clock& clock, Rng& rn
       store_(store),
       clock_(clock),
       partition_(options_.limits, store, rng, *options_.zones, options_.cache_bytes,
-                 options_.partition),
+                 options_.partition, options_.push_hosts),
       inbox_(options_.inbox_max, options_.inbox_bytes_max),
       places_(options_.limits.global_parallelism) {}
 
@@ -180,6 +180,8 @@ void Engine::run_core() {
     }
     sync_filled_.notify_one();
   }
+  std::vector<Submission> waiting = partition_.take_waiting();
+  answer_all(waiting, stopping);
   {
     const std::lock_guard lock(sync_mutex_);
     sync_closed_ = true;
@@ -266,8 +268,6 @@ void Engine::release(std::vector<Pending>& done) {
     options_.run_effects(std::move(tenants));
   }
 
-  // Batch by batch: what one hands out comes before the next one's answer to who went away, who
-  // would not be found any more.
   for (Pending& one : done) {
     answer(one.written.answered, std::move(one.written.replies));
     if (options_.on_outcomes) {

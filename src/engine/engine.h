@@ -62,6 +62,8 @@ struct EngineOptions {
   /// Shared by all engines that are made with a copy of these options, and by who checks a zone
   /// before a command.
   std::shared_ptr<ZoneCache> zones = std::make_shared<ZoneCache>();
+  /// Called on the core thread. Empty: no queue pushes.
+  core::PushHosts push_hosts{};
   /// Called on the sync thread with what is now justified.
   std::function<void(std::vector<core::Effect>)> run_effects{};
   /// Called once, on its own thread's last breath.

@@ -117,10 +117,10 @@ class Partition::BatchReader final : public store::TypedReader {
 };
 
 Partition::Partition(const core::Limits& limits, store::Store& store, Rng& rng, core::Zones& zones,
-                     std::size_t cache_bytes, core::PartitionId id)
+                     std::size_t cache_bytes, core::PartitionId id, core::PushHosts push_hosts)
     : store_(store),
       reader_(std::make_unique<BatchReader>(store, cache_bytes)),
-      machine_(std::make_unique<core::Machine>(limits, rng, zones, id)),
+      machine_(std::make_unique<core::Machine>(limits, rng, zones, id, std::move(push_hosts))),
       last_batch_(store.last_written()) {}
 
 Partition::~Partition() = default;
@@ -138,7 +138,7 @@ Result<Moment> Partition::stored_time() const {
 Result<std::vector<core::TenantId>> Partition::stored_tenants() const {
   try {
     std::vector<core::TenantId> ids;
-    for (const core::Tenant& tenant : reader_->tenants()) {
+    for (const core::Tenant& tenant : reader_->scan<core::Tenant>()) {
       ids.push_back(tenant.id);
     }
     reader_->refresh();
@@ -195,8 +195,42 @@ Result<Partition::Written> Partition::run(Moment now, std::vector<Submission>& c
   commands.erase(rest, commands.end());
   written.answered = std::exchange(commands, std::move(later));
   written.effects = std::move(output.effects);
+  settle_late(std::move(output.late), written);
   reader_->refresh();
   return written;
+}
+
+/// Receives that have no reply yet stay here; those that have one now are answered with this batch.
+void Partition::settle_late(std::vector<core::Batch::Late> late, Written& written) {
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < written.answered.size(); ++i) {
+    const core::Reply& reply = written.replies[i];
+    if (const auto* later = reply ? reply->get_if<core::Later>() : nullptr) {
+      waiting_.insert_or_assign(later->receiver, std::move(written.answered[i]));
+      continue;
+    }
+    if (kept != i) {
+      written.answered[kept] = std::move(written.answered[i]);
+      written.replies[kept] = std::move(written.replies[i]);
+    }
+    ++kept;
+  }
+  written.answered.resize(kept);
+  written.replies.resize(kept);
+  for (core::Batch::Late& one : late) {
+    auto found = waiting_.extract(one.receiver);
+    HK_ASSERT(!found.empty());
+    written.answered.push_back(std::move(found.mapped()));
+    written.replies.push_back(std::move(one.reply));
+  }
+}
+
+std::vector<Submission> Partition::take_waiting() {
+  std::vector<Submission> all;
+  for (auto& [receiver, submission] : std::exchange(waiting_, {})) {
+    all.push_back(std::move(submission));
+  }
+  return all;
 }
 
 void Partition::note(const core::Put<core::MessageState>& put, Outcomes& outcomes) {

@@ -3,6 +3,7 @@
 /// sync thread and the waiting.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -31,7 +32,7 @@ struct Outcomes {
 class Partition {
  public:
   Partition(const core::Limits& limits, store::Store& store, Rng& rng, core::Zones& zones,
-            std::size_t cache_bytes, core::PartitionId id = {});
+            std::size_t cache_bytes, core::PartitionId id = {}, core::PushHosts push_hosts = {});
   ~Partition();
   Partition(const Partition&) = delete;
   Partition& operator=(const Partition&) = delete;
@@ -46,7 +47,7 @@ class Partition {
 
   struct Written {
     std::uint64_t batch = 0;             ///< everything below must wait until this batch is durable
-    std::vector<Submission> answered{};  ///< the commands, spent
+    std::vector<Submission> answered{};  ///< the commands, spent; also earlier ones that waited
     std::vector<core::Reply> replies{};  ///< one for each of `answered`
     std::vector<core::Effect> effects{};
     Outcomes outcomes{};
@@ -62,6 +63,8 @@ class Partition {
 
   [[nodiscard]] std::optional<Moment> wake_at() const;
   [[nodiscard]] const core::Machine& machine() const { return *machine_; }
+  /// Those that were run and have no reply yet. The caller answers them.
+  std::vector<Submission> take_waiting();
   /// Lets go of what the last batch read, so that the store can be closed.
   void forget_view();
   /// Its share of the node's places for attempts, from the next run() on.
@@ -72,6 +75,7 @@ class Partition {
  private:
   class BatchReader;
   Result<void> write(core::Batch::Output& output, Written& written);
+  void settle_late(std::vector<core::Batch::Late> late, Written& written);
   void note(const core::Put<core::MessageState>& put, Outcomes& outcomes);
   static void note(const core::Put<core::ScheduleState>& put,
                    const core::KeyOf<core::ScheduleDue>& left, Outcomes& outcomes);
@@ -81,6 +85,7 @@ class Partition {
   std::unique_ptr<core::Machine> machine_;
   std::uint64_t last_batch_ = 0;
   std::size_t executed_ = 0;
+  std::map<core::ReceiverId, Submission> waiting_;  ///< receives without their reply
 };
 
 }  // namespace hk::engine

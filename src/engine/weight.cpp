@@ -1,7 +1,9 @@
 #include "engine/weight.h"
 
+#include <algorithm>
 #include <vector>
 
+#include "core/topic/read_topic.h"
 #include "core/visit.h"
 #include "engine/message_cache.h"
 
@@ -26,6 +28,11 @@ std::size_t bytes_of(const std::vector<core::Endpoint>& endpoints) {
   return bytes;
 }
 
+std::size_t bytes_of(const core::PullSettings& settings) {
+  return settings.push.url.size() + engine::bytes_of(settings.extra) +
+         engine::bytes_of(settings.tags);
+}
+
 // What a command carries that is no message to publish. Names, and lists of receipts, are as short
 // as a request of 10 entries lets them be.
 std::size_t text_of(const core::UpsertSchedule& upsert) {
@@ -45,14 +52,21 @@ std::size_t text_of(const core::RetryDeadLetter& retry) {
   return (changes->body ? changes->body->size() : 0) +
          (changes->headers ? engine::bytes_of(*changes->headers) : 0);
 }
-std::size_t text_of(const core::CreatePullQueue& create) {
-  return engine::bytes_of(create.settings.extra) + engine::bytes_of(create.settings.tags);
-}
-std::size_t text_of(const core::SetPullSettings& set) {
-  return engine::bytes_of(set.settings.extra) + engine::bytes_of(set.settings.tags);
-}
+std::size_t text_of(const core::CreatePullQueue& create) { return bytes_of(create.settings); }
+std::size_t text_of(const core::SetPullSettings& set) { return bytes_of(set.settings); }
 std::size_t text_of(const core::UpsertEndpoints& upsert) { return bytes_of(upsert.endpoints); }
 std::size_t text_of(const core::RemoveEndpoints& remove) { return bytes_of(remove.endpoints); }
+std::size_t text_of(const core::PublishToTopic& publish) {
+  std::size_t bytes = 0;
+  for (const core::Wording& one : publish.wordings) {
+    bytes += one.text.size() + (one.envelope ? one.envelope->text.size() : 0);
+  }
+  for (const core::Attribute& one : publish.attributes) {
+    bytes += one.name.size() + one.type.size() + one.value.size();
+  }
+  return bytes;
+}
+std::size_t text_of(const core::PutTopic& put) { return core::bytes_of(put.topic); }
 std::size_t text_of(const core::SetGroupOptions& set) { return engine::bytes_of(set.options); }
 template <class Short>
 std::size_t text_of(const Short& /*command*/) {
@@ -83,6 +97,9 @@ std::size_t written_for(const core::Command& command) {
     return bytes_of(*publish);
   }
   std::size_t bytes = record_bytes + other_bytes_of(command);
+  if (const auto* publish = command.get_if<core::PublishToTopic>()) {
+    bytes *= std::max<std::size_t>(publish->copies, 1);
+  }
   if (const auto* batch = command.get_if<core::PublishBatch>()) {
     for (const core::Publish& item : batch->items) {
       bytes += bytes_of(item);

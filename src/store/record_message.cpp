@@ -4,7 +4,7 @@
 namespace hk::store {
 namespace {
 
-/// Record is Message or Callback: both have the same choice of delays.
+/// Record is Message, Callback or Retries: all have the same choice of delays.
 template <class Record>
 void set_delay(Record& record, const core::RetryDelay& delay) {
   struct Setter {
@@ -153,6 +153,17 @@ records::Message& scratch() {
 }
 
 }  // namespace
+
+void set_retries(records::Retries& record, const core::RetryPolicy& retries) {
+  const auto& [retries_max, delay] = retries;
+  record.set_retries_max(retries_max);
+  set_delay(record, delay);
+}
+
+bool take_retries(core::RetryPolicy& retries, records::Retries& record) {
+  retries.retries_max = record.retries_max();
+  return take_delay(retries.delay, record);
+}
 
 void set_message(records::Message& record, const core::Message& message) {
   const auto& [id, created_at, tenant, queue, group, flow_key, method, url, host, headers, body,

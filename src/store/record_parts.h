@@ -21,10 +21,13 @@ inline std::unexpected<Error> broken_record(std::string_view what) {
   return fail(ErrorKind::corruption, "stored record cannot be read: " + std::string(what));
 }
 
-// record_message.cpp; a schedule holds a message too.
+// record_message.cpp; a schedule holds a message too, and a topic says how often one is tried.
 void set_message(records::Message& record, const core::Message& message);
 /// Takes the texts out of the record.
 Result<core::Message> take_message(core::Seq seq, records::Message& record);
+void set_retries(records::Retries& record, const core::RetryPolicy& retries);
+/// False: it cannot be read.
+bool take_retries(core::RetryPolicy& retries, records::Retries& record);
 
 template <class Record>
 bool parse(Record& record, std::string_view value) {

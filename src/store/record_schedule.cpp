@@ -1,45 +1,8 @@
-/// Records of what publishes on its own or to many: schedules and URL groups.
+/// Records of what publishes on its own: schedules.
 #include "store/codec.h"
 #include "store/record_parts.h"
 
 namespace hk::store {
-
-template <>
-std::string Codec<core::UrlGroup>::encode(const core::UrlGroup& group) {
-  const auto& [tenant, name, endpoints, options, created_at, updated_at] = group;
-  records::UrlGroup record;
-  for (const auto& [endpoint_name, url, host] : endpoints) {
-    records::UrlGroup::Endpoint& out = *record.add_endpoints();
-    out.set_name(endpoint_name);
-    out.set_url(url);
-    out.set_host(host);
-  }
-  set_headers(*record.mutable_options(), options);
-  record.set_created_at(to_ms(created_at));
-  record.set_updated_at(to_ms(updated_at));
-  return serialize(record);
-}
-
-template <>
-Result<core::UrlGroup> Codec<core::UrlGroup>::decode(core::KeyOf<core::UrlGroup> key,
-                                                     std::string_view value) {
-  records::UrlGroup record;
-  if (!parse(record, value)) {
-    return broken_record("URL group");
-  }
-  auto& [tenant, name] = key;
-  core::UrlGroup group{.tenant = tenant,
-                       .name = std::move(name),
-                       .options = take_headers(*record.mutable_options()),
-                       .created_at = moment_from_ms(record.created_at()),
-                       .updated_at = moment_from_ms(record.updated_at())};
-  for (records::UrlGroup::Endpoint& endpoint : *record.mutable_endpoints()) {
-    group.endpoints.push_back({std::move(*endpoint.mutable_name()),
-                               std::move(*endpoint.mutable_url()),
-                               std::move(*endpoint.mutable_host())});
-  }
-  return group;
-}
 
 template <>
 std::string Codec<core::Schedule>::encode(const core::Schedule& schedule) {

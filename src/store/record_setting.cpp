@@ -1,5 +1,8 @@
 /// Records that people change: queues, flow keys, tenants; and the partition's own meta record.
+#include <charconv>
 #include <limits>
+#include <string>
+#include <utility>
 
 #include "store/codec.h"
 #include "store/key.h"
@@ -10,7 +13,8 @@ namespace {
 
 void set_pull(records::PullSettings& record, const core::PullSettings& pull) {
   const auto& [fifo, visibility, delay, wait, retention, bytes_max, content_dedup, dedup_by_group,
-               dead_letters_to, receives_max, halt, extra, tags, purged_at, purges, version] = pull;
+               dead_letters_to, receives_max, halt, push, extra, tags, purged_at, purges, version] =
+      pull;
   record.set_fifo(fifo);
   record.set_visibility(visibility.count());
   record.set_delay(delay.count());
@@ -22,6 +26,8 @@ void set_pull(records::PullSettings& record, const core::PullSettings& pull) {
   record.set_dead_letters_to(dead_letters_to);
   record.set_receives_max(receives_max);
   record.set_halt(halt);
+  record.set_push_url(push.url);
+  record.set_push_parallelism(push.parallelism);
   set_headers(*record.mutable_extra(), extra);
   set_headers(*record.mutable_tags(), tags);
   record.set_purged_at(to_ms(purged_at));
@@ -29,7 +35,28 @@ void set_pull(records::PullSettings& record, const core::PullSettings& pull) {
   record.set_version(version);
 }
 
+/// Queues that were stored before pushes were the core's have them among what is the adapter's.
+core::PushSettings take_push(records::PullSettings& record) {
+  core::PushSettings push{.url = std::move(*record.mutable_push_url()),
+                          .parallelism = record.push_parallelism()};
+  auto& extra = *record.mutable_extra();
+  for (auto one = extra.begin(); one != extra.end();) {
+    if (one->name() == "HikyakuPushUrl") {
+      push.url = std::move(*one->mutable_value());
+    } else if (one->name() == "HikyakuPushParallelism") {
+      const std::string& text = one->value();
+      std::from_chars(text.data(), text.data() + text.size(), push.parallelism);
+    } else {
+      ++one;
+      continue;
+    }
+    one = extra.erase(one);
+  }
+  return push;
+}
+
 core::PullSettings take_pull(records::PullSettings& record) {
+  core::PushSettings push = take_push(record);  // before `extra` is read
   return {.fifo = record.fifo(),
           .visibility = Millis{record.visibility()},
           .delay = Millis{record.delay()},
@@ -41,6 +68,7 @@ core::PullSettings take_pull(records::PullSettings& record) {
           .dead_letters_to = std::move(*record.mutable_dead_letters_to()),
           .receives_max = record.receives_max(),
           .halt = record.halt(),
+          .push = std::move(push),
           .extra = take_headers(*record.mutable_extra()),
           .tags = take_headers(*record.mutable_tags()),
           .purged_at = moment_from_ms(record.purged_at()),
@@ -53,7 +81,7 @@ core::PullSettings take_pull(records::PullSettings& record) {
 template <>
 std::string Codec<core::Queue>::encode(const core::Queue& queue) {
   const auto& [tenant, name, parallelism, paused, created_at, updated_at, lag, sweep_up_to, doomed,
-               deleted, pull] = queue;
+               deleted, retime_up_to, pull] = queue;
   records::Queue record;
   record.set_parallelism(parallelism);
   record.set_paused(paused);
@@ -63,6 +91,7 @@ std::string Codec<core::Queue>::encode(const core::Queue& queue) {
   record.set_sweep_up_to(sweep_up_to.value());
   record.set_doomed(doomed);
   record.set_deleted(deleted);
+  record.set_retime_up_to(retime_up_to.value());
   if (pull) {
     set_pull(*record.mutable_pull(), *pull);
   }
@@ -86,7 +115,8 @@ Result<core::Queue> Codec<core::Queue>::decode(core::KeyOf<core::Queue> key,
                     .lag = record.lag(),
                     .sweep_up_to = core::Seq{record.sweep_up_to()},
                     .doomed = record.doomed(),
-                    .deleted = record.deleted()};
+                    .deleted = record.deleted(),
+                    .retime_up_to = core::Seq{record.retime_up_to()}};
   if (record.has_pull()) {
     queue.pull = take_pull(*record.mutable_pull());
   }
@@ -202,13 +232,14 @@ Result<core::Document> Codec<core::Document>::decode(core::KeyOf<core::Document>
 
 template <>
 std::string Codec<core::Meta>::encode(const core::Meta& meta) {
-  const auto& [format, epoch, indexed_up_to, time, origin] = meta;
+  const auto& [format, epoch, indexed_up_to, time, origin, last_number] = meta;
   records::Meta record;
   record.set_format(format);
   record.set_epoch(epoch);
   record.set_indexed_up_to(indexed_up_to.value());
   record.set_time(to_ms(time));
   record.set_origin(origin.value());
+  record.set_last_number(last_number);
   return serialize(record);
 }
 
@@ -224,7 +255,8 @@ Result<core::Meta> Codec<core::Meta>::decode(core::KeyOf<core::Meta> /*key*/,
                     .epoch = record.epoch(),
                     .indexed_up_to = core::Seq{record.indexed_up_to()},
                     .time = moment_from_ms(record.time()),
-                    .origin = core::Origin{static_cast<std::uint16_t>(record.origin())}};
+                    .origin = core::Origin{static_cast<std::uint16_t>(record.origin())},
+                    .last_number = record.last_number()};
 }
 
 Write put_pepper(std::string_view sealed) {

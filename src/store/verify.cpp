@@ -5,7 +5,7 @@
 #include <optional>
 #include <type_traits>
 
-#include "core/message/mark.h"
+#include "core/topic/publication.h"
 #include "store/row_reader.h"
 
 namespace hk::store {
@@ -95,6 +95,15 @@ class Verifier : RowReader {
     if (queue) {
       lags_.emplace(key, Lag{.stored = queue->lag});
     }
+  }
+
+  void rule(const core::KeyOf<core::DelayedSecond>& key,
+            const std::optional<core::DelayedSecond>& delayed) {
+    const auto& [tenant, second, queue] = key;
+    check(lags_.contains({tenant, queue}) && (!delayed || !delayed->slots.empty()), [&] {
+      return name_of<core::DelayedSecond>(key) +
+             " counts nothing, or of a queue that is not there.";
+    });
   }
 
   void rule(const core::KeyOf<core::LaneRow>& key, const std::optional<core::LaneRow>& row) {
@@ -207,6 +216,18 @@ class Verifier : RowReader {
           [&] { return "There is a state of " + name_of(seq) + ", which is not there."; });
   }
 
+  void rule(const core::KeyOf<core::Task>& key, const std::optional<core::Task>& task) {
+    if (!task) {
+      return;
+    }
+    const bool running = task->status == core::Task::Status::running;
+    check(running == (task->ended_at == Moment{}) && task->up_to <= last_seq_, [&] {
+      return name_of<core::Task>(key) + " does not say how far it goes, or whether it has ended.";
+    });
+    check(task->kind() != core::Task::Kind::move || lags_.contains({task->tenant, task->subject()}),
+          [&] { return name_of<core::Task>(key) + " is of a queue that is not there."; });
+  }
+
   void rule(const core::KeyOf<core::Attempt>& key, const std::optional<core::Attempt>& attempt) {
     const auto& [seq, number] = key;
     const auto name = [&] { return "Attempt " + std::to_string(number); };
@@ -219,7 +240,7 @@ class Verifier : RowReader {
 
   void rule(const core::KeyOf<core::Dedup>& key, const std::optional<core::Dedup>& dedup) {
     const auto& [tenant, id] = key;
-    if (!dedup || core::may_be_mark(id)) {
+    if (!dedup || core::may_be_topic_dedup_id(id)) {
       return;
     }
     check(dedup->first.seq <= last_seq_ && dedup->first.seq != core::Seq{},

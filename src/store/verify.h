@@ -11,6 +11,9 @@
 ///     so, and that message waits in its queue for exactly the callbacks that are not final;
 ///   - a dead letter is a failed message whose state says that it is one, and the other way round;
 ///   - attempts and states belong to a message; a dedup entry names the message that has its id;
+///   - a task that has ended says so; those that move messages, and counts of delayed messages, are
+///   of
+///     a queue that is there;
 ///   - event batches of a tenant are in order and refer to numbers that were given out;
 ///   - counters are conserved, and equal what can be counted again.
 #pragma once

@@ -108,7 +108,7 @@ def body_rows():
         ("PATCH", "/v2/topics/g"): ["", "{", "[]", "{}", '{"headers": 1}', '{"headers": {"Upstash-Retries": {}}}',
                                     '{"headers": {"Upstash-Retries": "many"}}'],
         ("DELETE", "/v2/messages"): ["{", "[]", '{"messageIds": [1]}', '{"unknown": "x"}',
-                                     '{"fromDate": "yesterday"}', '{"count": -1}'],
+                                     '{"fromDate": "yesterday"}', '{"count": -1}', '{"async": "perhaps"}'],
         ("DELETE", "/v2/dlq"): ["{", "[]", '{"dlqIds": [{}]}', '{"unknown": "x"}', '{"toDate": "x"}'],
         ("POST", "/v2/dlq/retry"): ["{", "[]", '{"dlqIds": [{}]}', '{"unknown": "x"}', '{"count": "x"}'],
         ("POST", "/api/v1/queues/q/halted"): ["", "{", "[]", "{}", '{"group": "g"}', '{"action": "retry"}',
@@ -128,6 +128,8 @@ def query_rows():
     for target in ("/v2/dlq", "/v2/events", "/v2/logs"):
         for query in ("unknown=1", "count=x", "count=-1", "order=sideways", "fromDate=x", "toDate=x", "cursor=%00", "cursor=nonsense"):
             yield "GET", f"{target}?{query}", {}, None, 400, None
+    for query in ("unknown=1", "count=x", "count=-1", "state=LOST", "cursor=%00", "cursor=nonsense"):
+        yield "GET", f"/v2/bulkActions?{query}", {}, None, 400, query.split("=")[0]
     yield "GET", "/v2/dlq?responseStatus=x", {}, None, 400, "responseStatus"
     yield "GET", "/v2/events?state=LOST", {}, None, 400, "state"
     yield "GET", "/v2/schedules?count=x", {}, None, 400, "count"
@@ -149,6 +151,8 @@ def unknown_rows():
         yield "GET", f"/v2/messages/{bad}", {}, None, 404, None
         yield "DELETE", f"/v2/messages/{bad}", {}, None, 404, None
         yield "GET", f"/api/v1/jobs/{bad}", {}, None, 404, None
+    for bad in ("7", "nonsense", "%00", "x" * 300):
+        yield "GET", f"/v2/bulkActions/{bad}", {}, None, 404, None
     for bad in ("1700000000000-7", "7", "nonsense", "-1-1", "x" * 300):
         yield "GET", f"/v2/dlq/{bad}", {}, None, 404, None
         yield "DELETE", f"/v2/dlq/{bad}", {}, None, 404, None

@@ -57,6 +57,27 @@ class Restart(unittest.TestCase):
         self.assertEqual((retried[0], retried.count(0), 1 in retried), (0, 1, True), retried)
         self.assertIn(len(retried), (3, 4), retried)
 
+    def test_a_bulk_action_goes_on_after_kill_9_and_counts_each_message_once(self):
+        far = {"Upstash-Not-Before": "4102444800", "Upstash-Label": "many"}
+        ids = []
+        for _ in range(4):
+            batch = json.dumps([{"destination": self.receiver.url("/far"), "headers": far, "body": "x"}] * 1000)
+            answer = self.server.request("POST", "/v2/batch", batch, {"Content-Type": "application/json"})
+            ids += [one["messageId"] for one in answer.json()]
+        answer = self.server.request("DELETE", "/v2/messages?label=many&async=true")
+        self.assertEqual(answer.status, 200, answer.body)
+        action = answer.json()["actionId"]
+        later = self.server.publish_id(self.receiver.url("/far"), b"x", Upstash_Not_Before=4102444800, Upstash_Label="many")
+        shown = lambda: self.server.get("/v2/bulkActions/" + action).json()  # noqa: E731
+        for _ in range(3):
+            self.server.restart()
+            self.assertLessEqual(shown()["processed"], len(ids))
+        wait_for(lambda: shown()["state"] == "FINISHED", lambda: f"the end of {shown()}")
+        self.assertEqual((shown()["processed"], shown()["total"], shown()["filter"]), (len(ids), len(ids), {"label": ["many"]}))
+        self.assertEqual({self.server.job(one)["status"] for one in ids[::97]}, {"CANCELED"})
+        self.assertEqual(self.server.job(later)["status"], "PENDING")
+        self.assertEqual(self.server.metrics()["hikyaku_conservation_gap"], 0)
+
     def test_dead_letters_dedup_and_cancels_survive(self):
         self.receiver.script("/dead", 500)
         dead = self.server.publish_id(self.receiver.url("/dead"), b"x", Upstash_Retries=0)

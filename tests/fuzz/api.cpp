@@ -111,10 +111,10 @@ class World {
     submitter_.reader->put<core::Queue>({tenant.id, "orders", 4});
     submitter_.reader->put<core::Queue>(
         {.tenant = tenant.id, .name = "pulled.fifo", .pull = core::PullSettings{.fifo = true}});
-    submitter_.reader->put<core::UrlGroup>({.tenant = tenant.id,
-                                            .name = "group",
-                                            .endpoints = {{"", "https://a", "https://a:443"}},
-                                            .options = {{"Upstash-Retries", "3"}}});
+    submitter_.reader->put<core::Topic>({.tenant = tenant.id,
+                                         .name = "group",
+                                         .subscriptions = {{"", "https://a", "https://a:443"}},
+                                         .options = {{"Upstash-Retries", "3"}}});
   }
 
   http::Response call(http::Request request) {
@@ -132,11 +132,10 @@ class World {
  private:
   static api::Options make_options() {
     api::Options options;
-    options.gate_of = [](std::string_view text) -> Result<std::string> {
+    options.check_destination = [](std::string_view text) -> Result<std::string> {
       const auto url = delivery::parse_destination(text);
       return url ? Result<std::string>(url->authority_key()) : std::unexpected(url.error());
     };
-    options.check_destination = options.gate_of;
     options.check_header = delivery::may_forward;
     options.check_zone = [](std::string_view) -> Result<void> { return {}; };
     options.now = [] { return now; };

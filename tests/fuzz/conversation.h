@@ -101,11 +101,10 @@ class Conversation {
 
   api::Options make_options() {
     api::Options options;
-    options.gate_of = [](std::string_view text) -> Result<std::string> {
+    options.check_destination = [](std::string_view text) -> Result<std::string> {
       const auto url = delivery::parse_destination(text);
       return url ? Result<std::string>(url->authority_key()) : std::unexpected(url.error());
     };
-    options.check_destination = options.gate_of;
     options.check_header = delivery::may_forward;
     options.check_zone = [](std::string_view name) -> Result<void> {
       const auto zone = RealCore::zones().load(name);
@@ -181,11 +180,7 @@ class Conversation {
   }
 
   void run(core::Effect effect) {
-    if (auto* const out = std::get_if<core::HandOut>(&effect)) {
-      std::vector<core::HandOut> one;
-      one.push_back(std::move(*out));
-      service_.hand_out(std::move(one));
-    } else if (const auto* const changed = std::get_if<core::TenantChanged>(&effect)) {
+    if (const auto* const changed = std::get_if<core::TenantChanged>(&effect)) {
       HK_ASSERT(tenants_.put(changed->tenant).has_value());
     } else {
       core::StartAttempt& start = std::get<core::StartAttempt>(effect);

@@ -51,8 +51,8 @@ void check_cursor(std::string_view text) {
 void check_id(std::string_view text) {
   if (const auto id = core::parse_message_id(text)) {
     HK_ASSERT(id->seq.value() != 0);
-    HK_ASSERT(core::to_text(*id) == text || api::sqs::message_id_text(*id) == text);
-    HK_ASSERT(api::sqs::sequence_text(*id).size() == 20);
+    HK_ASSERT(core::to_text(*id) == text || core::uuid_text(*id) == text);
+    HK_ASSERT(core::sequence_text(*id).size() == 20);
   }
 }
 

@@ -3,7 +3,6 @@
 #include <variant>
 
 #include "base/assert.h"
-#include "core/message/mark.h"
 #include "sim/expressions.h"
 #include "sim/simulation.h"
 
@@ -39,6 +38,10 @@ void Simulation::client_acts() {
     change_group();
     return;
   }
+  if (config_.topics > 0 && chance(200)) {
+    topic_acts();
+    return;
+  }
   if (config_.pull_queues > 0 && chance(config_.pulls)) {
     pull_acts();
     return;
@@ -55,7 +58,7 @@ void Simulation::client_acts() {
   if (config_.burst > 0 && chance(20)) {
     const std::uint64_t count = 1 + rng_.below(config_.burst);
     if (chance(config_.batch)) {
-      Op batch = make_batch(core::TenantId{1});
+      Op batch{.kind = Op::Kind::batch};
       for (std::uint64_t i = 0; i < count; ++i) {
         batch.items.push_back(make_publish());
       }
@@ -75,22 +78,6 @@ void Simulation::client_acts() {
     return;
   }
   submit(make_publish());
-}
-
-/// Without its messages: empty, or with a mark.
-Op Simulation::make_batch(core::TenantId tenant) {
-  Op batch{.kind = Op::Kind::batch};
-  if (chance(config_.marks)) {
-    auto mark = std::make_shared<core::Message>();
-    mark->tenant = chance(config_.bad_requests) ? core::TenantId{99} : tenant;
-    mark->id = {core::Seq{1 + rng_.below(1000)}, rng_.next()};
-    mark->dedup_id = "m" + std::to_string(rng_.below(config_.dedup_ids));
-    Op item{.kind = Op::Kind::publish, .tenant = mark->tenant};
-    item.dedup_window = Millis{1} + up_to(config_.dedup_window_max);
-    item.message = std::move(mark);
-    batch.items.push_back(std::move(item));
-  }
-  return batch;
 }
 
 Op Simulation::make_publish() {
@@ -220,7 +207,38 @@ void Simulation::change_group() {
   submit(std::move(op));
 }
 
+/// By what some message has in common with others, now and then everything; of all times, or of
+/// those before a while ago.
+void Simulation::cancel_many() {
+  if (model_.messages().empty()) {
+    return;
+  }
+  auto like = model_.messages().begin();
+  std::advance(like, rng_.below(model_.messages().size()));
+  const core::Message& content = *like->second.content;
+  Op op{.kind = Op::Kind::start_cancel, .tenant = content.tenant};
+  core::MessageFilter& filter = op.selection.filter;
+  if (!content.queue.empty() && chance(700)) {
+    filter.queues = {content.queue};
+  } else if (!content.flow_key.empty() && chance(700)) {
+    filter.flow_keys = {content.flow_key};
+  } else if (chance(850)) {
+    filter.urls = {content.url};
+  }
+  if (chance(200)) {
+    filter.to = content.created_at;
+  }
+  if (chance(200)) {
+    op.selection.count_max = 1 + rng_.below(4);
+  }
+  submit(std::move(op));
+}
+
 void Simulation::cancel_something() {
+  if (config_.cancel_tasks > 0 && chance(config_.cancel_tasks)) {
+    cancel_many();
+    return;
+  }
   if (known_.empty()) {
     return;
   }
@@ -369,8 +387,8 @@ void Simulation::check_left(store::BatchSeq batch, const std::string& what) {
   released_ = std::max(released_, batch);
 }
 
-void Simulation::answered(const Op& op, const core::Reply& reply, store::BatchSeq batch) {
-  check_left(batch, "a reply");
+void Simulation::answered(const Op& op, const core::Reply& reply, const Pending& of) {
+  check_left(of.batch, "a reply");
   ++outcome_.acks;
   if (!reply) {
     digest(reply.error().message);
@@ -384,17 +402,19 @@ void Simulation::answered(const Op& op, const core::Reply& reply, store::BatchSe
       learn(one.published, tenant, true);
     }
   };
-  if (const auto* published = reply->get_if<core::Published>()) {
+  if (const auto* received = reply->get_if<core::Received>()) {
+    hand_over(*received, of);
+  } else if (const auto* published = reply->get_if<core::Published>()) {
     learn(*published, op.tenant, op.kind == Op::Kind::publish);
   } else if (const auto* all = reply->get_if<core::FannedOut>()) {
     learn_all(*all, op.tenant);
+  } else if (const auto* topic = reply->get_if<core::TopicPublished>()) {
+    digest(core::uuid_text(topic->id));
   } else if (const auto* many = reply->get_if<core::BatchPublished>()) {
     for (std::size_t i = 0; i < many->items.size(); ++i) {
       const auto& item = many->items[i];
       if (!item) {
         digest(item.error().message);
-      } else if (i == 0 && core::is_mark(*op.items[i].message)) {
-        digest(core::to_text(std::get<core::Published>(*item).id));
       } else if (const auto* one = std::get_if<core::Published>(&*item)) {
         learn(*one, op.items[i].tenant, true);
       } else {

@@ -171,13 +171,24 @@ Config draw_config(Rng& rng, std::uint64_t seed) {
       config.pull_fifo &= ~3U;
     }
   }
-  config.marks = feature(800);
   config.clock_lean = chance(rng, 300) ? 100 : 0;
   config.pause_max = chance(rng, 200) ? config.timeout_max * 2 : Millis{0};
   config.fail_read = chance(rng, 400) ? between(rng, 8, 16) : 0;
   SeededRng more(seed ^ 0x0716'1a5eULL);  // not of `rng`: seeds stay what they were
   config.origin = chance(more, 250) ? between(more, 1, 65'535) : 0;
   config.places_every = chance(more, 250) ? between(more, 1, 40) : 0;
+  config.pull_push = config.pull_queues > 0 && chance(more, 600) ? between(more, 200, 900) : 0;
+  config.topics = chance(more, 400) ? between(more, 1, 3) : 0;
+  config.topic_fifo = between(more, 0, 7);
+  config.limits.topic_memory_bytes = chance(more, 300) ? 1 : config.limits.topic_memory_bytes;
+  if (chance(more, 500)) {
+    config.cancel_tasks = between(more, 50, 900);
+    config.cancel = std::max(config.cancel, 30U);
+    config.limits.cancel_tasks_running = one_of(more, std::array{1U, 2U, 100U});
+    config.limits.cancel_tasks_kept = one_of(more, std::array{2U, 4U, 1000U});
+    config.limits.cancel_tasks_kept_for = one_time(more, {2000, 60'000, 600'000});
+    config.limits.moves_per_batch = one_of(more, std::array{1U, 2U, 8U, 256U});
+  }
   return config;
 }
 

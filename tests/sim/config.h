@@ -41,6 +41,8 @@ struct Config {
   std::uint32_t flows = 0;
   bool flow_rates = false;
   std::uint32_t url_groups = 0;   ///< names per tenant
+  std::uint32_t topics = 0;       ///< of SNS, names per tenant
+  std::uint32_t topic_fifo = 0;   ///< bit i: the i-th name is of a FIFO topic
   std::uint32_t pull_queues = 0;  ///< names per tenant
   std::uint32_t pull_fifo = 0;    ///< bit i: the i-th name is of a queue with order
   std::uint32_t pulls = 0;        ///< of what clients do
@@ -51,6 +53,7 @@ struct Config {
   std::uint32_t pull_attempts = 0;  ///< receives with an attempt id
   std::uint32_t pull_moves = 0;     ///< of what is done with queues: tasks that move messages
   std::uint32_t pull_pauses = 0;    ///< of what is done with queues: pauses, and their ends
+  std::uint32_t pull_push = 0;      ///< queues that push
   std::uint32_t pull_brief = 0;  ///< dead letters that come to a queue that keeps nothing for long
   std::vector<HostConfig> hosts{};
 
@@ -61,7 +64,6 @@ struct Config {
   Millis gap{100};  ///< between client operations, on average
   std::uint32_t burst = 0;
   std::uint32_t batch = 0;  ///< bursts that come as one request
-  std::uint32_t marks = 0;  ///< of those: accepted as a whole, once
 
   std::uint32_t delayed = 0;
   std::uint32_t dedup = 0;
@@ -69,6 +71,7 @@ struct Config {
   Millis dedup_window_max{60'000};
   std::uint32_t cancel = 0;
   std::uint32_t cancel_again = 0;
+  std::uint32_t cancel_tasks = 0;  ///< of the cancels: by a filter, as a bulk action
   std::uint32_t dead_letters = 0;
   std::uint32_t settings = 0;
   std::uint32_t inspect = 0;

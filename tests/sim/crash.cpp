@@ -1,5 +1,6 @@
 // The end of a process and the start of the next.
 #include "base/assert.h"
+#include "sim/push.h"
 #include "sim/simulation.h"
 
 namespace hk::sim {
@@ -78,8 +79,18 @@ void Simulation::start_server() {
   if (partition_) {
     return;
   }
-  partition_ = std::make_unique<engine::Partition>(config_.limits, recording_, core_rng_, zones_,
-                                                   config_.cache_bytes, options_.partition);
+  // With other settings than before: what was allowed may not be, and the other way round.
+  const bool forbids = faults_ && config_.pull_push > 0 && chance(300);
+  std::string forbidden =
+      forbids ? config_.hosts[rng_.below(config_.hosts.size())].name : std::string{};
+  model_.forbid(forbidden);
+  partition_ = std::make_unique<engine::Partition>(
+      config_.limits, recording_, core_rng_, zones_, config_.cache_bytes, options_.partition,
+      [forbidden = std::move(forbidden)](const core::Queue& queue) -> Result<std::string> {
+        std::string host = push_host_of(queue.pull->push.url);
+        return host == forbidden ? fail(ErrorKind::invalid_argument, "forbidden")
+                                 : Result<std::string>(std::move(host));
+      });
   model_.set_places(config_.limits.global_parallelism);
   plan_failed_read();
   const auto stored = partition_->stored_time();

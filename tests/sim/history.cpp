@@ -1,6 +1,5 @@
 #include "sim/history.h"
 
-#include "core/move/document.h"
 #include "sim/trace.h"
 #include "store/codec.h"
 #include "store/key.h"
@@ -40,10 +39,6 @@ Named name_in(const Write& write) {
   return {tenant, std::move(name)};
 }
 
-bool is_move_task(const core::KeyOf<core::Document>& key) {
-  return std::get<core::Folder>(key).name == core::move_task_kind;
-}
-
 void decode_put(const Write& write, Decoded& out) {
   switch (write.table) {
     case Table::meta: out.meta = record_in<core::Meta>(write); return;
@@ -68,18 +63,7 @@ void decode_put(const Write& write, Decoded& out) {
       return;
     case Table::dead_letter: out.dead_letters[record_in<core::DeadLetterKey>(write)] = true; return;
     case Table::event: out.events.push_back(record_in<core::Events>(write)); return;
-    case Table::document: {
-      const auto document = record_in<core::Document>(write);
-      if (!is_move_task(key_in<core::Document>(write))) {
-        return;
-      }
-      const auto task = core::to_move_task(document);
-      if (!task) {
-        throw Violation("readable", "a move task");
-      }
-      out.move_tasks[{document.tenant, document.kind + '/' + document.name}] = *task;
-      return;
-    }
+    case Table::task: out.tasks[key_in<core::Task>(write)] = record_in<core::Task>(write); return;
     case Table::queue:
       out.queues[name_in<core::Queue>(write)] = record_in<core::Queue>(write);
       return;
@@ -94,7 +78,7 @@ void decode_put(const Write& write, Decoded& out) {
           record_in<core::ScheduleState>(write);
       return;
     case Table::url_group:
-      out.url_groups[name_in<core::UrlGroup>(write)] = record_in<core::UrlGroup>(write);
+      out.url_groups[name_in<core::Topic>(write)] = record_in<core::Topic>(write);
       return;
     case Table::tenant:
       out.tenants[key_in<core::Tenant>(write)] = record_in<core::Tenant>(write);
@@ -115,19 +99,12 @@ void decode_erase(const Write& write, Decoded& out) {
       return;
     case Table::queue: out.queues[name_in<core::Queue>(write)] = std::nullopt; return;
     case Table::flow_key: out.flow_keys[name_in<core::FlowKey>(write)] = std::nullopt; return;
-    case Table::url_group: out.url_groups[name_in<core::UrlGroup>(write)] = std::nullopt; return;
+    case Table::url_group: out.url_groups[name_in<core::Topic>(write)] = std::nullopt; return;
     case Table::schedule: out.schedules[name_in<core::Schedule>(write)] = std::nullopt; return;
     case Table::schedule_state:
       out.schedule_states[name_in<core::ScheduleState>(write)] = std::nullopt;
       return;
-    case Table::document: {
-      const auto gone = key_in<core::Document>(write);
-      const auto& [tenant, kind, name] = gone;
-      if (is_move_task(gone)) {
-        out.move_tasks[{tenant, kind.name + '/' + name}] = std::nullopt;
-      }
-      return;
-    }
+    case Table::task: out.tasks[key_in<core::Task>(write)] = std::nullopt; return;
     case Table::lane:
       out.lane_entries[std::get<core::LanePlace>(key_in<core::LaneRow>(write)).seq] = std::nullopt;
       return;

@@ -32,10 +32,10 @@ struct Decoded {
   std::vector<core::Seq> purged{};
   std::map<Named, std::optional<core::Queue>> queues{};  ///< nullopt: gone
   std::map<Named, std::optional<core::FlowKey>> flow_keys{};
-  std::map<Named, std::optional<core::UrlGroup>> url_groups{};  ///< nullopt: deleted
+  std::map<Named, std::optional<core::Topic>> url_groups{};  ///< nullopt: deleted
   std::map<Named, std::optional<core::Schedule>> schedules{};
   std::map<Named, std::optional<core::ScheduleState>> schedule_states{};
-  std::map<Named, std::optional<core::MoveTask>> move_tasks{};  ///< by the name of the document
+  std::map<core::KeyOf<core::Task>, std::optional<core::Task>> tasks{};
   std::map<core::TenantId, core::Tenant> tenants{};
   std::map<core::TenantId, core::Counters> counters{};
   std::optional<core::Meta> meta{};

@@ -35,6 +35,7 @@ void Model::add_to_views(const ModelMessage& message) {
     lane.all.insert(message.seq());
     lane.by_due.insert({message.due, message.seq()});
     note_depth(core::lane_of(content), lane);
+    count_push(message, true);
     return;
   }
   if (message.ordered()) {
@@ -82,6 +83,7 @@ void Model::take_from_views(const ModelMessage& message) {
     if (lane->second.all.empty()) {
       pull_lanes_.erase(lane);
     }
+    count_push(message, false);
     return;
   }
   if (message.ordered()) {
@@ -137,12 +139,23 @@ void Model::begin(const Step& step) {
   next_message_ = 0;
   changed_.clear();
   handed_out_.clear();
+  pushes_now_.clear();
+  for (const core::Effect& effect : step.effects) {
+    const auto* const start = std::get_if<core::StartAttempt>(&effect);
+    if (start != nullptr && start->to) {
+      pushes_now_[{start->id.seq, start->fence.attempt}] = start;
+    }
+  }
   changed_queues_.clear();
   changed_flows_.clear();
   changed_groups_.clear();
+  changed_topics_.clear();
   changed_schedules_.clear();
   changed_dedups_.clear();
   changed_moves_.clear();
+  changed_cancels_.clear();
+  canceled_by_tasks_.clear();
+  perhaps_by_tasks_.clear();
   last_moved_.clear();
   resolved_in_doubt_.clear();
   not_hidden_.clear();
@@ -162,23 +175,40 @@ std::vector<Expected> Model::apply(const Step& step) {
     expected.push_back(decide(op));
   }
   expire_leases();
+  expire_pushes();
   sweep();
   purge();
   run_schedules();
   move_and_end();
   end_moves();
+  cancel_by_tasks();
+  go_on_with_cancels();
   const std::uint64_t taken = places_;
   const auto held = tenant_places_;
   std::map<core::TenantId, std::uint32_t> last_places;
   std::uint32_t most_places = 0;
+  absorb_other_delays();
+  std::map<core::Seq, std::uint32_t> to_come;
+  for (const core::Events& events : written_->events) {
+    for (const core::EventRef& one : events.events) {
+      to_come[one.seq] += one.kind == core::EventKind::active ? 1 : 0;
+    }
+  }
+  // In the order of the log: what starts, what is received, and what goes elsewhere instead.
   for (const core::Events& events : written_->events) {
     require(events.time == time_, "events", "events carry another time than their batch");
-    for (const core::EventRef& one : events.events) {
+    for (std::size_t at = 0; at < events.events.size(); ++at) {
+      const core::EventRef& one = events.events[at];
       const auto found = messages_.find(one.seq);
-      // What nobody knows yet was moved from another queue in this batch: hand_out() judges it.
+      // What nobody knows yet is moved from another queue in this batch.
       const bool pulled = found == messages_.end() ? moved_now(one.seq) : found->second.pulled();
-      if (one.kind == core::EventKind::active && !pulled) {
+      if (pulled) {
+        judge(events, at, to_come);
+      } else if (one.kind == core::EventKind::active) {
         start(events.tenant, one);
+      }
+      if (one.kind == core::EventKind::active &&
+          (!pulled || pushes_now_.contains({one.seq, one.attempt}))) {
         last_places[events.tenant] = places_of(*messages_.at(one.seq).content);
         most_places = std::max(most_places, last_places[events.tenant]);
       }
@@ -196,7 +226,6 @@ std::vector<Expected> Model::apply(const Step& step) {
                 within_share(now - last, limits_.global_parallelism, taken + (now - last - before)),
             "shares", "of a tenant exceeded");
   }
-  hand_out();
   if (!written_->events.empty()) {
     undo_.push_back({batch_, [this, before = last_event_] { last_event_ = before; }});
     last_event_ = time_;
@@ -229,6 +258,7 @@ void Model::crashed(store::BatchSeq survivor) {
   waiters_.clear();
   draining_ = false;
   told_gone_.clear();
+  went_away_.clear();
   given_.clear();
   again_.clear();
   holders_.clear();
@@ -240,6 +270,9 @@ void Model::crashed(store::BatchSeq survivor) {
   }
   while (!leases_.empty()) {
     update(leases_.begin()->second, [](ModelMessage& message) { message.leased = false; });
+  }
+  while (!push_leases_.empty()) {
+    update(push_leases_.begin()->second, [](ModelMessage& message) { message.pushed = false; });
   }
 }
 

@@ -45,6 +45,8 @@ struct ModelMessage {
   std::uint32_t forgiven = 0;  ///< receives that do not count any more
   Moment received_at{};
   std::uint64_t received_in_life = 0;
+  bool pushed = false;      ///< on the wire, under `fence`; until then it is not visible
+  std::string push_host{};  ///< where to
 
   [[nodiscard]] core::Seq seq() const { return content->id.seq; }
   [[nodiscard]] bool ordered() const { return !content->queue.empty(); }
@@ -80,11 +82,11 @@ struct ModelFlow {
 
 /// Of one source, oldest first; only the last may run.
 struct ModelMoves {
-  std::vector<core::MoveTask> tasks{};
+  std::vector<core::Task> tasks{};
   std::uint64_t credit = 0;  ///< of the running one's rate, in thousandths of a message
   Moment credited_at{};
   [[nodiscard]] bool running() const {
-    return !tasks.empty() && tasks.back().status == core::MoveTask::Status::running;
+    return !tasks.empty() && tasks.back().status == core::Task::Status::running;
   }
 };
 
@@ -100,6 +102,7 @@ struct Expected {
   static constexpr std::uint64_t unknown = ~std::uint64_t{0};
   enum class Kind : std::uint8_t {
     done,
+    later,  ///< check_hand_outs() judges it
     published,
     canceled,
     tenant,
@@ -112,10 +115,11 @@ struct Expected {
     queue_made,
     counted,
     settled,
-    move_started,
+    task_started,
     move_canceled,
     moves_listed,
-    halted_listed
+    halted_listed,
+    topic_published
   };
   Kind kind{};
   ErrorKind error{};
@@ -134,10 +138,10 @@ struct Expected {
   std::string url{};  ///< part of a fan-out: where it goes
   std::vector<Expected> parts{};
   std::optional<core::PullSettings> pull{};
-  std::uint64_t lag = 0;                ///< counted
-  bool pulled = false;                  ///< inspected: of a message that nobody sends
-  std::uint64_t number = 0;             ///< move_started: of the task; move_canceled: what it moved
-  std::vector<core::MoveTask> tasks{};  ///< moves_listed
+  std::uint64_t lag = 0;            ///< counted
+  bool pulled = false;              ///< inspected: of a message that nobody sends
+  std::uint64_t number = 0;         ///< task_started: of the task; move_canceled: what it moved
+  std::vector<core::Task> tasks{};  ///< moves_listed
   bool either = false;  ///< done, or not_found: only memory knows whether a group has stopped yet
   struct Halted {
     core::HaltedListed::One one{};
@@ -154,6 +158,8 @@ class Model {
       : limits_(limits), last_seq_(core::make_seq(origin, 0)) {}
   /// The server's share of the places for attempts is another one from its next batch on.
   void set_places(std::uint32_t places) { limits_.global_parallelism = places; }
+  /// From the next start on nothing may be pushed to that host; "": to any.
+  void forbid(std::string host) { forbidden_ = std::move(host); }
   Model(const Model&) = delete;
   Model& operator=(const Model&) = delete;
 
@@ -162,6 +168,12 @@ class Model {
     Moment time{};
     std::span<const Op> ops{};
     const Decoded* written = nullptr;
+    std::span<const core::Effect> effects{};  ///< none: the write has failed
+  };
+  /// To a receive, of this batch or an earlier one.
+  struct Answer {
+    core::ReceiverId receiver{};
+    const core::Reply* reply = nullptr;
   };
   /// One batch. Throws Violation. Returns what each operation must be answered.
   std::vector<Expected> apply(const Step& step);
@@ -179,7 +191,8 @@ class Model {
   void check_nothing_stranded(Moment time) const;
   /// Receivers are answered in their order, in time, and with what they may have. `late_max`: the
   /// longest that the server can be busy with something else.
-  void check_hand_outs(std::span<const core::Effect> effects, Millis late_max);
+  void check_hand_outs(std::span<const Answer> answers, std::span<const core::Effect> effects,
+                       Millis late_max);
   /// Nobody waits for what is there. REQUIRES: the core says that it has nothing to do.
   void check_nobody_waits_in_vain(Moment time) const;
   /// What is too old goes, whatever else is too old. REQUIRES: the core says that it has nothing to
@@ -197,7 +210,11 @@ class Model {
   [[nodiscard]] const std::map<Named, std::vector<core::Endpoint>>& groups() const {
     return groups_;
   }
+  /// Of SNS, by what they are stored under.
+  [[nodiscard]] const std::map<Named, core::Topic>& topics() const { return topics_; }
   [[nodiscard]] const std::map<Named, ModelMoves>& moves() const { return moves_; }
+  using TaskKey = core::KeyOf<core::Task>;
+  [[nodiscard]] const std::map<TaskKey, core::Task>& cancels() const { return cancels_; }
   [[nodiscard]] const std::map<Named, ModelSchedule>& schedules() const { return schedules_; }
   [[nodiscard]] const std::map<core::TenantId, core::Counters>& counters() const {
     return counters_;
@@ -265,7 +282,6 @@ class Model {
   Expected publish(const Op& op);
   Expected publish(const Op& op, core::Message message);
   Expected publish_batch(const Op& op);
-  Expected mark(const Op& op);
   Expected change_group(const Op& op);
   Expected cancel(const Op& op);
   Expected dead_letter(const Op& op, bool again);
@@ -321,12 +337,23 @@ class Model {
   void finish_canceled(core::Seq seq);
   void end_pulled(core::Seq seq);
   [[nodiscard]] bool moved_now(core::Seq seq) const;
-  void hand_out();
+  void judge(const core::Events& events, std::size_t at,
+             std::map<core::Seq, std::uint32_t>& to_come);
   void check_may_go(core::TenantId tenant, core::Seq seq);
   const ModelQueue* dead_letter_queue(const ModelMessage& message);
   void hand_out_one(core::TenantId tenant, const core::EventRef& event, bool last);
   void move_one(core::TenantId tenant, core::Seq from, core::Seq to);
   void give_up(core::Seq from, const std::shared_ptr<const core::Message>& got);
+
+  // model_push.cpp
+  Expected push_ended(const Op& op);
+  void check_push(const ModelMessage& before, Moment until) const;
+  void put_on_the_wire(core::Seq seq);
+  void expire_pushes();
+  void count_push(const ModelMessage& message, bool on);
+  [[nodiscard]] std::string push_host(const Named& queue) const;
+  [[nodiscard]] const ModelMessage* owed_push(const Named& queue, Moment time) const;
+  void check_pushed(const core::StartAttempt& start) const;
 
   // model_fair.cpp
   void note_depth(const core::LaneKey& key, const PullLane& lane);
@@ -335,9 +362,9 @@ class Model {
 
   // model_receive_again.cpp
   bool hand_out_again(const Named& key, const core::PullSettings& settings, const Op& op);
-  void note_attempt(const Named& queue, const Waiter& waiter, const core::HandOut& out);
+  void note_attempt(const Named& queue, const Waiter& waiter, const core::Received& out);
   void forget_attempts(const Named& queue);
-  bool check_handed_out_again(const core::HandOut& out);
+  bool check_handed_out_again(const core::Received& out);
 
   // model_halt.cpp
   Expected list_halted(const Op& op);
@@ -354,15 +381,23 @@ class Model {
   Expected cancel_move(const Op& op);
   Expected list_moves(const Op& op);
   void move_and_end();
-  std::size_t move_back(core::TenantId tenant, core::Seq from, core::Seq to);
+  std::size_t move_back(core::TenantId tenant, core::Seq from, core::Seq to, core::Seq behind);
   void spend_credit(ModelMoves& moves);
   void end_moves();
   void end_moves_of(const Named& source);
-  void check_nothing_left(const core::MoveTask& task) const;
-  [[nodiscard]] bool has_nowhere_to_go(const core::MoveTask& task, const std::string& reason);
-  [[nodiscard]] const core::MoveTask* find_move(const Named& document) const;
-  void change_move(const core::MoveTask& task);
+  void check_nothing_left(const core::Task& task) const;
+  [[nodiscard]] bool has_nowhere_to_go(const core::Task& task, const std::string& reason);
+  [[nodiscard]] const core::Task* find_move(const core::KeyOf<core::Task>& key) const;
+  void change_move(const core::Task& task);
   void compare_moves() const;
+
+  // model_cancels.cpp
+  Expected start_cancel(const Op& op);
+  [[nodiscard]] bool selected_by_a_task(core::Seq seq) const;
+  void cancel_by_tasks();
+  void go_on_with_cancels();
+  void forget_cancel(const TaskKey& key, const core::Task& task);
+  void check_none_left(const core::Task& task) const;
 
   // model_pull_check.cpp
   void compare_lane_entries() const;
@@ -370,6 +405,12 @@ class Model {
   // model_retention.cpp
   [[nodiscard]] Moment ends_at(const ModelMessage& message) const;
   void note_end(const ModelMessage& message);
+
+  // model_topics.cpp
+  Expected put_topic(const Op& op);
+  Expected delete_topic(const Op& op);
+  Expected publish_to_topic(const Op& op);
+  void copy(const Op& op, const core::Topic& topic, const core::Subscription& subscription);
 
   // model_schedules.cpp
   Expected change_tenant(const Op& op);
@@ -382,11 +423,12 @@ class Model {
 
   // model_check.cpp
   void compare_written();
+  void check_places(const ModelMessage& message, const std::string& host);
   [[nodiscard]] std::uint32_t places_of(const core::Message& content) const;
   [[nodiscard]] bool within_share(std::uint64_t held, std::uint64_t limit,
                                   std::uint64_t taken) const;
   [[nodiscard]] bool tenant_open(core::TenantId tenant) const;
-  [[nodiscard]] bool host_open(const ModelMessage& message) const;
+  [[nodiscard]] bool host_open(core::TenantId tenant, const std::string& host) const;
   [[nodiscard]] bool flow_open(const ModelMessage& message, Moment time) const;
   [[nodiscard]] const ModelMessage* owed(const core::LaneKey& key, const LaneView& lane,
                                          Moment time) const;
@@ -398,8 +440,11 @@ class Model {
   std::map<Named, ModelFlow> flows_;
   std::map<Named, core::Seq> deleted_up_to_;  ///< nothing of the queue up to it starts, ever
   std::map<Named, std::vector<core::Endpoint>> groups_;  ///< in order; none is empty
+  std::map<Named, core::Topic> topics_;                  ///< of SNS, by what they are stored under
+  std::uint64_t last_topic_number_ = 0;                  ///< of what was published to FIFO topics
   std::map<Named, ModelSchedule> schedules_;
   std::map<Named, ModelMoves> moves_;
+  std::map<TaskKey, core::Task> cancels_;
   std::map<core::TenantId, core::Counters> counters_;
   std::set<core::DeadLetterKey> dead_letters_;
   std::map<core::TenantId, core::Tenant> tenants_;
@@ -417,6 +462,8 @@ class Model {
   std::map<Named, std::uint64_t> flow_pending_;
   std::map<Named, std::uint64_t> lags_;
   std::map<core::LaneKey, PullLane> pull_lanes_;  ///< none is empty
+  std::set<std::pair<Moment, core::Seq>> push_leases_;
+  std::map<Named, std::uint32_t> pushed_;  ///< by queue
   /// Lanes that had as many messages since the start as memory may not hold: of those it may not
   /// know all that is visible, nor all that is out.
   std::set<core::LaneKey> deep_;
@@ -428,7 +475,9 @@ class Model {
   // What goes with the process: first come, first served.
   std::map<Named, std::vector<Waiter>> waiters_;
   bool draining_ = false;
+  std::string forbidden_;                      ///< host
   std::set<core::ReceiverId> told_gone_;       ///< their queue was deleted in this batch
+  std::set<core::ReceiverId> went_away_;       ///< in this batch
   std::map<Named, std::vector<Given>> given_;  ///< in the order in which it was given
   std::map<core::ReceiverId, Given> again_;    ///< who must get what it got before, in this batch
   std::map<core::Seq, core::ReceiverId> holders_;  ///< who was given it last
@@ -442,15 +491,20 @@ class Model {
 
   // Of the batch that is being judged.
   const Decoded* written_ = nullptr;
+  std::map<std::pair<core::Seq, std::uint32_t>, const core::StartAttempt*> pushes_now_;
   std::size_t next_message_ = 0;
   std::set<core::Seq> changed_;
   std::set<core::Seq> handed_out_;
   std::set<Named> changed_queues_;
   std::set<Named> changed_flows_;
   std::set<Named> changed_groups_;
+  std::set<Named> changed_topics_;
   std::set<Named> changed_schedules_;
   std::set<Named> changed_dedups_;
-  std::set<Named> changed_moves_;  ///< names of their documents
+  std::set<core::KeyOf<core::Task>> changed_moves_;
+  std::set<TaskKey> changed_cancels_;
+  std::vector<core::Seq> canceled_by_tasks_;
+  std::vector<core::Seq> perhaps_by_tasks_;  ///< or with their queue
   std::map<Named, core::Seq> last_moved_;
   /// Queues of which something was received and not hidden: it is out until its receive is
   /// answered.
@@ -473,6 +527,8 @@ class Model {
 };
 
 void check_flows(const core::FlowKeysInspected& got, const Expected& expected);
+/// As the endpoints of a URL group are stored.
+std::vector<core::Subscription> subscriptions_of(const std::vector<core::Endpoint>& endpoints);
 std::string name_of(core::Seq seq);
 std::string describe(const ModelMessage& message);
 

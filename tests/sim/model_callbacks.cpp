@@ -12,6 +12,22 @@ void Model::call_back(core::Seq seq, const std::optional<core::Callback>& to,
   if (!to || source.callback_of.seq != core::Seq{}) {
     return;
   }
+  if (to->url.starts_with("queue:")) {
+    // The message itself goes there, if there is such a queue.
+    const std::string name = to->url.substr(6);
+    if (const ModelQueue* const queue = find_pull_queue({source.tenant, name})) {
+      core::Message letter;
+      letter.tenant = source.tenant;
+      letter.queue = name;
+      letter.method = "";
+      letter.body = source.body;
+      letter.caller_ip = source.caller_ip;
+      letter.trace = source.trace;
+      letter.pull.emplace().fifo = queue->pull->fifo;
+      accept(std::move(letter));
+    }
+    return;
+  }
   require(next_message_ < written_->messages.size(), "callbacks",
           name_of(seq) + " ended an attempt and nobody is told");
   const core::Message& got = *written_->messages[next_message_];

@@ -53,16 +53,7 @@ void Model::start(core::TenantId tenant, const core::EventRef& started) {
   });
   event(tenant, seq, core::EventKind::active, started.attempt);
 
-  const std::uint32_t own = places_of(content);
-  require(tenant_places_[tenant] - own < limits_.tenant_parallelism, "parallelism",
-          "of a tenant exceeded");
-  if (!content.host.empty()) {
-    require(within_share(host_places_[{tenant, content.host}] - own, limits_.tenant_parallelism,
-                         tenant_places_[tenant] - own),
-            "shares", "of destination " + content.host + " exceeded by " + describe(before));
-    require(host_places_[{tenant, content.host}] - own < limits_.destination_parallelism,
-            "parallelism", "of destination " + content.host + " exceeded by " + describe(before));
-  }
+  check_places(before, content.host);
   if (!content.flow_key.empty()) {
     const Named key{tenant, content.flow_key};
     save(flows_, key);
@@ -79,6 +70,21 @@ void Model::start(core::TenantId tenant, const core::EventRef& started) {
       ++flow.window_count;
       require(flow.window_count <= flow.rate, "rate", "of flow key " + key.second + " exceeded");
     }
+  }
+}
+
+/// It has begun: it was allowed to.
+void Model::check_places(const ModelMessage& message, const std::string& host) {
+  const core::TenantId tenant = message.content->tenant;
+  const std::uint32_t own = places_of(*message.content);
+  require(tenant_places_[tenant] - own < limits_.tenant_parallelism, "parallelism",
+          "of a tenant exceeded");
+  if (!host.empty()) {
+    require(within_share(host_places_[{tenant, host}] - own, limits_.tenant_parallelism,
+                         tenant_places_[tenant] - own),
+            "shares", "of destination " + host + " exceeded by " + describe(message));
+    require(host_places_[{tenant, host}] - own < limits_.destination_parallelism, "parallelism",
+            "of destination " + host + " exceeded by " + describe(message));
   }
 }
 
@@ -125,10 +131,19 @@ void Model::compare_written() {
     require(written.url_groups.contains(key), "settings",
             "URL group " + key.second + " not stored");
   }
+  for (const Named& key : changed_topics_) {
+    require(written.url_groups.contains(key), "settings", "topic " + key.second + " not stored");
+  }
   for (const auto& [key, group] : written.url_groups) {
+    if (key.second.starts_with(core::sns_mark)) {
+      const auto topic = topics_.find(key);
+      require(group.has_value() == (topic != topics_.end()) && (!group || *group == topic->second),
+              "settings", "topic " + key.second + " is stored differently");
+      continue;
+    }
     const auto want = groups_.find(key);
     require(group.has_value() == (want != groups_.end()) &&
-                (!group || group->endpoints == want->second),
+                (!group || group->subscriptions == subscriptions_of(want->second)),
             "settings", "URL group " + key.second + " is stored differently");
   }
   compare_schedules();
@@ -162,8 +177,8 @@ void Model::check_effects(const Decoded& written, std::span<const core::Effect> 
   }
   for (const core::Effect& effect : effects) {
     const auto* started = std::get_if<core::StartAttempt>(&effect);
-    if (started == nullptr) {
-      continue;
+    if (started == nullptr || started->to) {
+      continue;  // check_hand_outs() judges what is pushed
     }
     const core::Seq seq = started->id.seq;
     require(active.erase(seq) == 1, "I13 effects", name_of(seq) + " starts without its record");
@@ -193,14 +208,13 @@ bool Model::tenant_open(core::TenantId tenant) const {
          within_share(held, limits_.global_parallelism, places_);
 }
 
-bool Model::host_open(const ModelMessage& message) const {
-  const core::Message& content = *message.content;
-  if (content.host.empty()) {
+bool Model::host_open(core::TenantId tenant, const std::string& host) const {
+  if (host.empty()) {
     return true;
   }
-  const std::uint32_t held = count_of(host_places_, Named{content.tenant, content.host});
+  const std::uint32_t held = count_of(host_places_, Named{tenant, host});
   return held < limits_.destination_parallelism &&
-         within_share(held, limits_.tenant_parallelism, count_of(tenant_places_, content.tenant));
+         within_share(held, limits_.tenant_parallelism, count_of(tenant_places_, tenant));
 }
 
 bool Model::flow_open(const ModelMessage& message, Moment time) const {
@@ -227,7 +241,7 @@ const ModelMessage* Model::owed(const core::LaneKey& key, const LaneView& lane, 
       return nullptr;
     }
     const ModelMessage& first = messages_.at(lane.waiting.begin()->second);
-    return host_open(first) && flow_open(first, time) ? &first : nullptr;
+    return host_open(key.tenant, first.content->host) && flow_open(first, time) ? &first : nullptr;
   }
   const auto found = queues_.find({key.tenant, key.queue});
   if (found == queues_.end()) {
@@ -244,7 +258,7 @@ const ModelMessage* Model::owed(const core::LaneKey& key, const LaneView& lane, 
       break;
     }
     const ModelMessage& message = messages_.at(seq);
-    if (!host_open(message) || !flow_open(message, time)) {
+    if (!host_open(key.tenant, message.content->host) || !flow_open(message, time)) {
       return nullptr;
     }
     // Without a finished attempt a crash has made it a beginner: pauses and slots hold it.
@@ -256,8 +270,8 @@ const ModelMessage* Model::owed(const core::LaneKey& key, const LaneView& lane, 
     return again;
   }
   const ModelMessage& head = messages_.at(*lane.fresh.begin());
-  const bool may = !queue.paused && lane.under_way < slots && head.due <= time && host_open(head) &&
-                   flow_open(head, time);
+  const bool may = !queue.paused && lane.under_way < slots && head.due <= time &&
+                   host_open(key.tenant, head.content->host) && flow_open(head, time);
   return may ? &head : nullptr;
 }
 
@@ -273,6 +287,11 @@ void Model::check_nothing_stranded(Moment time) const {
     require(message == nullptr, "I14 nothing stranded",
             message == nullptr ? "" : describe(*message) + " may start and nobody starts it");
   }
+  for (const auto& [key, queue] : queues_) {
+    const ModelMessage* message = tenant_open(key.first) ? owed_push(key, time) : nullptr;
+    require(message == nullptr, "I14 nothing stranded",
+            message == nullptr ? "" : describe(*message) + " is visible, and its queue pushes");
+  }
 }
 
 std::set<core::TenantId> Model::tenants_with_work(Moment time) const {
@@ -280,6 +299,11 @@ std::set<core::TenantId> Model::tenants_with_work(Moment time) const {
   for (const auto& [key, lane] : lanes_) {
     if (!out.contains(key.tenant) && tenant_open(key.tenant) && owed(key, lane, time) != nullptr) {
       out.insert(key.tenant);
+    }
+  }
+  for (const auto& [key, queue] : queues_) {
+    if (!out.contains(key.first) && tenant_open(key.first) && owed_push(key, time) != nullptr) {
+      out.insert(key.first);
     }
   }
   return out;

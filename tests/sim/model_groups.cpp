@@ -1,8 +1,6 @@
 // What URL groups and batches must mean.
 #include <algorithm>
-#include <span>
 
-#include "core/message/mark.h"
 #include "sim/model.h"
 #include "sim/model_update.h"
 
@@ -49,6 +47,14 @@ void remove(Endpoints& endpoints, const core::Endpoint& given) {
 
 }  // namespace
 
+std::vector<core::Subscription> subscriptions_of(const Endpoints& endpoints) {
+  std::vector<core::Subscription> all;
+  for (const auto& [name, url, host] : endpoints) {
+    all.push_back({.id = name, .url = url, .host = host});
+  }
+  return all;
+}
+
 /// To a URL group it is one publish for each endpoint that the group has at this point of the
 /// order.
 Expected Model::publish(const Op& op) {
@@ -78,46 +84,9 @@ Expected Model::publish(const Op& op) {
 Expected Model::publish_batch(const Op& op) {
   Expected all{.kind = Expected::Kind::batch};
   for (const Op& item : op.items) {
-    if (&item != &op.items.front() || !core::is_mark(*item.message)) {
-      all.parts.push_back(publish(item));
-      continue;
-    }
-    if (!tenants_.contains(item.tenant)) {
-      return {.kind = Expected::Kind::refused, .error = ErrorKind::not_found};
-    }
-    all.parts.push_back(mark(op));
-    if (all.parts.back().kind == Expected::Kind::refused) {
-      return all.parts.back();
-    }
-    if (all.parts.back().flag) {
-      return all;
-    }
+    all.parts.push_back(publish(item));
   }
   return all;
-}
-
-/// It stands for its whole batch, and is no message. Where a queue is not as the batch expects it,
-/// nothing of the batch happens.
-Expected Model::mark(const Op& op) {
-  const Op& first = op.items.front();
-  const Named key{first.tenant, core::mark_dedup_id(first.message->dedup_id)};
-  const auto known = dedups_.find(key);
-  if (known != dedups_.end() && known->second.expires_at > time_) {
-    ++counts(first.tenant).deduplicated;
-    return {.kind = Expected::Kind::published, .id = known->second.first, .flag = true};
-  }
-  for (const Op& item : std::span(op.items).subspan(1)) {
-    core::Message message = *item.message;
-    const auto misfit = fit_queue(item, message);
-    if (misfit && (message.pull || *misfit == ErrorKind::conflict)) {
-      return {.kind = Expected::Kind::refused, .error = *misfit};
-    }
-  }
-  save(dedups_, key);
-  dedups_[key] = {first.message->id, time_ + first.dedup_window};
-  dedup_ends_.insert({time_ + first.dedup_window, key});
-  changed_dedups_.insert(key);
-  return {.kind = Expected::Kind::published, .id = first.message->id};
 }
 
 Expected Model::change_group(const Op& op) {

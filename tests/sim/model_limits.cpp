@@ -63,7 +63,11 @@ void Model::sweep() {
         !swept(*found->second.content) || found->second.pulled()) {
       continue;
     }
-    ++count;
+    if (selected_by_a_task(seq)) {
+      perhaps_by_tasks_.push_back(seq);
+    } else {
+      ++count;
+    }
     event(found->second.content->tenant, seq, core::EventKind::cancel_requested);
     update(seq, [](ModelMessage& one) { one.cancel_requested = true; });
     changed_.insert(seq);

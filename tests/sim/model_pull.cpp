@@ -188,17 +188,18 @@ Expected Model::receive(const Op& op) {
   if (queue == nullptr) {
     return refused(ErrorKind::not_found);
   }
-  if (hand_out_again(key, *queue->pull, op)) {
-    return done();
+  if (!hand_out_again(key, *queue->pull, op)) {
+    waiters_[key].push_back({op.receiver, op.max, op.visibility,
+                             time_ + op.wait.value_or(queue->pull->wait), op.attempt_id});
   }
-  waiters_[key].push_back({op.receiver, op.max, op.visibility,
-                           time_ + op.wait.value_or(queue->pull->wait), op.attempt_id});
-  return done();
+  return {.kind = Expected::Kind::later};
 }
 
 Expected Model::stop_receiving(const Op& op) {
-  std::erase_if(waiters_[{op.tenant, op.name}],
-                [&](const Waiter& one) { return one.receiver == op.receiver; });
+  if (std::erase_if(waiters_[{op.tenant, op.name}],
+                    [&](const Waiter& one) { return one.receiver == op.receiver; }) > 0) {
+    went_away_.insert(op.receiver);
+  }
   return done();
 }
 
@@ -317,13 +318,21 @@ void Model::finish_canceled(core::Seq seq) {
   finish(seq, core::Status::canceled);
 }
 
-/// Purged, deleted with its queue, or too old: when, the core decides; but not what is neither.
+/// Cancelled by a task, purged, deleted with its queue, or too old: when, the core decides; but not
+/// what is neither.
 void Model::end_pulled(core::Seq seq) {
   const auto found = messages_.find(seq);
   if (found == messages_.end() || !found->second.pulled() || core::is_final(found->second.status)) {
     return;
   }
   const core::Message& content = *found->second.content;
+  const auto stored = written_->states.find(seq);
+  if (stored != written_->states.end() && stored->second.cancel_requested) {
+    require(selected_by_a_task(seq), "cancels", describe(found->second) + " nobody has cancelled");
+    canceled_by_tasks_.push_back(seq);
+    finish_canceled(seq);
+    return;
+  }
   const ModelQueue* const queue = find_pull_queue({content.tenant, content.queue});
   require(
       swept(content) || queue == nullptr || content.pull->sent_at + queue->pull->retention <= time_,
@@ -337,33 +346,22 @@ bool Model::moved_now(core::Seq seq) const {
   });
 }
 
-/// In the order of the log: what is received, and what goes to a dead-letter queue instead.
-void Model::hand_out() {
-  absorb_other_delays();
-  std::map<core::Seq, std::uint32_t> to_come;
-  for (const core::Events& events : written_->events) {
-    for (const core::EventRef& one : events.events) {
-      to_come[one.seq] += one.kind == core::EventKind::active ? 1 : 0;
-    }
+/// What is received, and what goes to a dead-letter queue instead.
+void Model::judge(const core::Events& events, std::size_t at,
+                  std::map<core::Seq, std::uint32_t>& to_come) {
+  const core::EventRef& one = events.events[at];
+  const auto found = messages_.find(one.seq);
+  if (found == messages_.end()) {
+    return;
   }
-  for (const core::Events& events : written_->events) {
-    for (std::size_t i = 0; i < events.events.size(); ++i) {
-      const core::EventRef& one = events.events[i];
-      const auto found = messages_.find(one.seq);
-      if (found == messages_.end() || !found->second.pulled()) {
-        continue;
-      }
-      if (one.kind == core::EventKind::active) {
-        hand_out_one(events.tenant, one, --to_come[one.seq] == 0);
-      } else if (one.kind == core::EventKind::failed && !core::is_final(found->second.status)) {
-        require(
-            i + 1 < events.events.size() && events.events[i + 1].kind == core::EventKind::created,
+  if (one.kind == core::EventKind::active) {
+    hand_out_one(events.tenant, one, --to_come[one.seq] == 0);
+  } else if (one.kind == core::EventKind::failed && !core::is_final(found->second.status)) {
+    require(at + 1 < events.events.size() && events.events[at + 1].kind == core::EventKind::created,
             "dead letters once", name_of(one.seq) + " left its queue for none");
-        move_one(events.tenant, one.seq, events.events[i + 1].seq);
-      } else if (one.kind == core::EventKind::canceled) {
-        end_pulled(one.seq);  // moved in this batch, and too old for where it is now
-      }
-    }
+    move_one(events.tenant, one.seq, events.events[at + 1].seq);
+  } else if (one.kind == core::EventKind::canceled) {
+    end_pulled(one.seq);  // moved in this batch, and too old for where it is now
   }
 }
 
@@ -424,6 +422,10 @@ void Model::hand_out_one(core::TenantId tenant, const core::EventRef& received, 
   // Received again in this very batch: it was not hidden.
   const Moment due = last && entry->second ? entry->second->not_before : time_;
   require(due >= time_, "leases are stored", describe(before) + " has a lease that is over");
+  const bool pushed = pushes_now_.contains({seq, received.attempt});
+  if (pushed) {
+    check_push(before, due);
+  }
   ++counts(tenant).attempts;
   update(seq, [&](ModelMessage& message) {
     ++message.attempts;
@@ -440,6 +442,9 @@ void Model::hand_out_one(core::TenantId tenant, const core::EventRef& received, 
     not_hidden_.insert({tenant, messages_.at(seq).content->queue});
   }
   event(tenant, seq, core::EventKind::active, received.attempt);
+  if (pushed) {
+    put_on_the_wire(seq);
+  }
 }
 
 void Model::move_one(core::TenantId tenant, core::Seq from, core::Seq to) {

@@ -25,7 +25,8 @@ void Model::compare_lane_entries() const {
   }
 }
 
-void Model::check_hand_outs(std::span<const core::Effect> effects, Millis late_max) {
+void Model::check_hand_outs(std::span<const Answer> answers, std::span<const core::Effect> effects,
+                            Millis late_max) {
   std::set<std::pair<core::Seq, std::uint32_t>> received;
   for (const core::Events& events : written_->events) {
     for (const core::EventRef& one : events.events) {
@@ -35,14 +36,18 @@ void Model::check_hand_outs(std::span<const core::Effect> effects, Millis late_m
     }
   }
   std::map<core::Seq, Moment> hidden_until;
-  for (const core::Effect& effect : effects) {
-    const auto* const out = std::get_if<core::HandOut>(&effect);
-    if (out == nullptr) {
+  for (const Answer& answer : answers) {
+    if (!*answer.reply) {
+      require(told_gone_.erase(answer.receiver) == 1 &&
+                  answer.reply->error().kind == ErrorKind::not_found,
+              "receivers", "one was told that its queue is gone");
       continue;
     }
-    if (out->queue_gone) {
-      require(told_gone_.erase(out->receiver) == 1 && out->messages.empty(), "receivers",
-              "one was told that its queue is gone");
+    const auto* const out = (*answer.reply)->get_if<core::Received>();
+    require(out != nullptr && out->receiver == answer.receiver, "receivers",
+            "one got the answer of another one");
+    if (went_away_.erase(out->receiver) == 1) {
+      require(out->messages.empty(), "receivers", "one was given something after it went away");
       continue;
     }
     if (check_handed_out_again(*out)) {
@@ -72,7 +77,7 @@ void Model::check_hand_outs(std::span<const core::Effect> effects, Millis late_m
     const core::PullSettings& settings = *queues_.at(line->first).pull;
     const Moment until = time_ + waiter.visibility.value_or(settings.visibility);
     std::set<core::Seq> mine;
-    for (const core::HandOut::One& one : out->messages) {
+    for (const core::Received::One& one : out->messages) {
       const core::Seq seq = one.message->id.seq;
       require(received.erase({seq, one.receive}) == 1, "I13 effects",
               name_of(seq) + " was handed out without its record");
@@ -102,6 +107,17 @@ void Model::check_hand_outs(std::span<const core::Effect> effects, Millis late_m
       note_attempt(line->first, waiter, *out);
     }
   }
+  for (const core::Effect& effect : effects) {
+    if (const auto* const start = std::get_if<core::StartAttempt>(&effect); start && start->to) {
+      require(received.erase({start->id.seq, start->fence.attempt}) == 1, "I13 effects",
+              name_of(start->id.seq) + " was pushed without its record");
+      check_pushed(*start);
+      const auto before = hidden_until.find(start->id.seq);
+      require(before == hidden_until.end() || before->second <= time_, "one receiver at a time",
+              name_of(start->id.seq) + " was pushed while a receiver has it");
+      hidden_until[start->id.seq] = start->lease_until;
+    }
+  }
   require(received.empty(), "I13 effects", "a recorded receive has no effect");
   require(again_.empty(), "receive again", "one did not get what it had got before");
   for (const auto& [seq, until] : hidden_until) {
@@ -110,6 +126,7 @@ void Model::check_hand_outs(std::span<const core::Effect> effects, Millis late_m
             "leases are stored", describe(message) + " is with its receiver for another time");
   }
   require(told_gone_.empty(), "receivers", "one was not told that its queue is gone");
+  require(went_away_.empty(), "receivers", "one went away and was not answered");
   for (const auto& [queue, line] : waiters_) {
     for (const Waiter& one : line) {
       require(one.until > time_, "receivers", "one waits for longer than it asked to");

@@ -49,12 +49,12 @@ bool Model::hand_out_again(const Named& key, const core::PullSettings& settings,
   return true;
 }
 
-void Model::note_attempt(const Named& queue, const Waiter& waiter, const core::HandOut& out) {
+void Model::note_attempt(const Named& queue, const Waiter& waiter, const core::Received& out) {
   if (waiter.attempt_id.empty()) {
     return;
   }
   Given given{.attempt_id = waiter.attempt_id, .until = time_ + remembered};
-  for (const core::HandOut::One& one : out.messages) {
+  for (const core::Received::One& one : out.messages) {
     given.messages.push_back({{one.message->id, one.receive}, one.visible_at});
   }
   given_[queue].push_back(std::move(given));
@@ -62,13 +62,13 @@ void Model::note_attempt(const Named& queue, const Waiter& waiter, const core::H
 }
 
 /// False: it is an ordinary one.
-bool Model::check_handed_out_again(const core::HandOut& out) {
+bool Model::check_handed_out_again(const core::Received& out) {
   const auto want = again_.find(out.receiver);
   if (want == again_.end()) {
     return false;
   }
   require(std::ranges::equal(out.messages, want->second.messages,
-                             [](const core::HandOut::One& got, const Given::One& one) {
+                             [](const core::Received::One& got, const Given::One& one) {
                                return got.message->id == one.receipt.id &&
                                       got.receive == one.receipt.receive &&
                                       got.visible_at == one.lease_until;

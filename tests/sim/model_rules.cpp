@@ -63,13 +63,18 @@ Expected Model::decide(const Op& op) {
     case Op::Kind::publish: return publish(op);
     case Op::Kind::complete: {
       const auto found = messages_.find(op.id.seq);
-      if (found == messages_.end() || !found->second.leased || found->second.fence != op.fence) {
+      if (found == messages_.end() || found->second.fence != op.fence ||
+          !(found->second.leased || found->second.pushed)) {
         return refused(ErrorKind::conflict);
+      }
+      if (found->second.pushed) {
+        return push_ended(op);
       }
       end_attempt(op.id.seq, op.delivered, op.give_up, op.retry_after, op.response_status);
       return {.kind = Expected::Kind::done};
     }
     case Op::Kind::cancel: return cancel(op);
+    case Op::Kind::start_cancel: return start_cancel(op);
     case Op::Kind::retry_dead_letter: return dead_letter(op, true);
     case Op::Kind::delete_dead_letter: return dead_letter(op, false);
     case Op::Kind::queue: return queue(op);
@@ -109,6 +114,9 @@ Expected Model::decide(const Op& op) {
     case Op::Kind::list_moves: return list_moves(op);
     case Op::Kind::list_halted: return list_halted(op);
     case Op::Kind::resolve_halted: return resolve_halted(op);
+    case Op::Kind::put_topic: return put_topic(op);
+    case Op::Kind::delete_topic: return delete_topic(op);
+    case Op::Kind::publish_to_topic: return publish_to_topic(op);
   }
   std::unreachable();
 }
@@ -276,6 +284,7 @@ void Model::finish(core::Seq seq, core::Status status) {
     message.status = status;
     message.finished_at = time_;
     message.in_dlq = failed;
+    message.pushed = false;
     message.expires_at = failed && keep.count() == 0 ? never : time_ + keep;
     if (status == core::Status::canceled) {
       message.callbacks_open = 0;
@@ -423,8 +432,9 @@ Expected Model::inspect(const Op& op) {
   const auto queue = queues_.find({op.tenant, message->content->queue});
   const bool paused = queue != queues_.end() &&
                       ((queue->second.paused && !message->started) || queue->second.sweeping);
-  expected.may_start =
-      message->due <= time_ && !paused && host_open(*message) && flow_open(*message, time_);
+  expected.may_start = message->due <= time_ && !paused &&
+                       host_open(message->content->tenant, message->content->host) &&
+                       flow_open(*message, time_);
   return expected;
 }
 

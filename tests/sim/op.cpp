@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/assert.h"
 #include "sim/crons.h"
 
 namespace hk::sim {
@@ -32,7 +33,47 @@ core::ChangeVisibility to_change(const Op& op) {
   return change;
 }
 
+core::Wording to_wording(const TopicText& text, const std::string& protocol) {
+  core::Wording wording{.protocol = protocol, .text = text.body(protocol)};
+  HK_ASSERT(wording.subject.read_attributes(text.attributes()));
+  if (text.body_read) {
+    HK_ASSERT(wording.subject.read_body(wording.text));
+  }
+  if (text.enveloped) {
+    core::Form form{.text = "<" + wording.text + " for >"};
+    form.places = {{form.text.size() - 1, core::Form::Hole::subscription}};
+    wording.envelope = std::move(form);
+  }
+  return wording;
+}
+
+core::PublishToTopic to_publish_to_topic(const Op& op) {
+  core::PublishToTopic command{
+      .tenant = op.tenant,
+      .topic = op.name,
+      .attributes = op.text->attributes(),
+      .group = op.text->group,
+      .dedup_id = op.text->dedup_id,
+      .sender = "sim",
+      .headers = {{"X-Subscription", {.places = {{0, core::Form::Hole::subscription}}}}},
+      .raw_headers = {{"X-Raw", {.text = "true"}}},
+      .timeout = op.text->timeout};
+  command.wordings.push_back(to_wording(*op.text, ""));
+  command.wordings.push_back(to_wording(*op.text, "http"));
+  return command;
+}
+
 }  // namespace
+
+std::string TopicText::body(std::string_view protocol) const {
+  return R"({"n":)" + std::to_string(looked_at.n) + R"(,"number":)" + std::to_string(number) +
+         (protocol == "http" ? R"(,"http":true})" : "}");
+}
+
+std::vector<core::Attribute> TopicText::attributes() const {
+  return looked_at.a.empty() ? std::vector<core::Attribute>{}
+                             : std::vector<core::Attribute>{{"a", "String", looked_at.a}};
+}
 
 bool in_process(Op::Kind kind) {
   return kind == Op::Kind::receive || kind == Op::Kind::stop_receiving ||
@@ -53,6 +94,7 @@ core::Command to_command(const Op& op) {
           .give_up = op.give_up,
           .retry_after = op.retry_after};
     case Op::Kind::cancel: return core::CancelMessage{op.tenant, op.id, op.unnamed};
+    case Op::Kind::start_cancel: return core::StartCancelTask{op.tenant, op.selection};
     case Op::Kind::retry_dead_letter:
       return core::RetryDeadLetter{op.tenant, op.dead_letter, op.changes};
     case Op::Kind::delete_dead_letter:
@@ -87,7 +129,8 @@ core::Command to_command(const Op& op) {
     case Op::Kind::batch: return to_batch(op.items);
     case Op::Kind::add_endpoints: return core::UpsertEndpoints{op.tenant, op.name, op.endpoints};
     case Op::Kind::remove_endpoints: return core::RemoveEndpoints{op.tenant, op.name, op.endpoints};
-    case Op::Kind::delete_group: return core::DeleteUrlGroupCommand{op.tenant, op.name};
+    case Op::Kind::delete_group:
+      return core::DeleteTopic{op.tenant, core::TopicKind::url_group, op.name};
     case Op::Kind::make_pull_queue: return core::CreatePullQueue{op.tenant, op.name, *op.pull};
     case Op::Kind::set_pull_queue: return core::SetPullSettings{op.tenant, op.name, *op.pull};
     case Op::Kind::purge_queue: return core::PurgeQueue{op.tenant, op.name};
@@ -106,6 +149,9 @@ core::Command to_command(const Op& op) {
     case Op::Kind::list_halted: return core::ListHalted{op.tenant, op.name};
     case Op::Kind::resolve_halted:
       return core::ResolveHalted{op.tenant, op.name, op.group, op.action};
+    case Op::Kind::put_topic: return core::PutTopic{*op.topic};
+    case Op::Kind::delete_topic: return core::DeleteTopic{op.tenant, core::TopicKind::sns, op.name};
+    case Op::Kind::publish_to_topic: return to_publish_to_topic(op);
   }
   std::unreachable();
 }

@@ -9,14 +9,34 @@
 #include <vector>
 
 #include "core/command.h"
+#include "sim/known_filters.h"
 
 namespace hk::sim {
+
+/// For which a FIFO topic knows what was published to it.
+inline constexpr Millis topic_window{300'000};
+
+/// What is published to a topic of SNS, and how much of it was made ready.
+struct TopicText {
+  FilteredText looked_at{};
+  std::uint64_t number = 0;  ///< no other has it
+  std::string group{};
+  std::string dedup_id{};
+  bool enveloped = true;
+  bool body_read = true;
+  Millis timeout{};
+
+  /// Those of HTTP have one of their own.
+  [[nodiscard]] std::string body(std::string_view protocol) const;
+  [[nodiscard]] std::vector<core::Attribute> attributes() const;
+};
 
 struct Op {
   enum class Kind : std::uint8_t {
     publish,
     complete,
     cancel,
+    start_cancel,
     retry_dead_letter,
     delete_dead_letter,
     queue,
@@ -50,6 +70,9 @@ struct Op {
     list_moves,
     list_halted,
     resolve_halted,
+    put_topic,
+    delete_topic,
+    publish_to_topic,
   };
   Kind kind{};
   std::uint64_t number = 0;  ///< of this asking; a repetition has its own
@@ -70,6 +93,8 @@ struct Op {
   std::optional<Millis> retry_after{};
   int response_status = 0;
   bool unnamed = false;  ///< cancel: by one who wants to cancel everything
+
+  core::CancelMessages selection{};  ///< start_cancel
 
   core::DeadLetterKey dead_letter{};
   /// retry_dead_letter: null, or retries, labels, headers, body, URL and a time to
@@ -110,6 +135,9 @@ struct Op {
   std::uint64_t move_number = 0;  ///< cancel_move
   std::string group{};            ///< resolve_halted
   core::ResolveHalted::Action action{};
+
+  std::shared_ptr<const core::Topic> topic{};  ///< put_topic: as it is to be
+  std::shared_ptr<const TopicText> text{};     ///< publish_to_topic, to `name`
 };
 
 /// What the server's own adapter says of its receivers: it dies with the server and asks nobody

@@ -1,5 +1,6 @@
 // Who sends to queues that are pulled from, and who receives: receivers that work, work slowly,
 // crash, hang up, come late, say it twice, or say it of what another one has by now.
+#include "sim/push.h"
 #include "sim/simulation.h"
 
 namespace hk::sim {
@@ -55,6 +56,10 @@ core::PullSettings Simulation::draw_pull_settings(std::uint32_t number) {
     if (settings.dead_letters_to.empty() && settings.visibility.count() % 2 == 0) {
       settings.receives_max = 0;  // not drawn: seeds stay what they were
     }
+  }
+  if (config_.pull_push > 0 && chance(config_.pull_push)) {
+    settings.push.url = push_url_of(config_.hosts[rng_.below(config_.hosts.size())].name);
+    settings.push.parallelism = static_cast<std::uint32_t>(rng_.below(4));  // 0: not said
   }
   return settings;
 }
@@ -169,7 +174,7 @@ void Simulation::send_some(const Named& queue, bool fifo) {
     count = 1 + rng_.below(config_.burst);
   }
   if (count > 1 && chance(600)) {
-    Op batch = make_batch(queue.first);
+    Op batch{.kind = Op::Kind::batch};
     for (std::uint64_t i = 0; i < count; ++i) {
       batch.items.push_back(make_send(queue, fifo));
     }
@@ -246,8 +251,7 @@ void Simulation::hang_up(core::ReceiverId receiver) {
 }
 
 /// Seen from outside: what one has nobody else gets, and the number of a receive only grows.
-void Simulation::hand_over(const core::HandOut& out, const Pending& of) {
-  check_left(of.batch, "what a receiver gets");
+void Simulation::hand_over(const core::Received& out, const Pending& of) {
   const auto found = receivers_.find(out.receiver);
   require(found != receivers_.end(), "receivers", "one was answered twice");
   Receiver receiver = found->second;
@@ -256,7 +260,7 @@ void Simulation::hand_over(const core::HandOut& out, const Pending& of) {
     receiver.hung_up = true;  // as is found out by writing the answer
   }
   Op all{.tenant = receiver.queue.first, .name = receiver.queue.second};
-  for (const core::HandOut::One& one : out.messages) {
+  for (const core::Received::One& one : out.messages) {
     const core::MessageId id = one.message->id;
     trace_.add(heap_.now(), "handed out: message, receive, receiver", id.seq.value(), one.receive,
                out.receiver.value());
@@ -293,7 +297,7 @@ void Simulation::hand_over(const core::HandOut& out, const Pending& of) {
   } else if (receiver.drains || !faults_ || chance(400)) {
     all.kind = Op::Kind::delete_received;
   } else {
-    for (const core::HandOut::One& one : out.messages) {
+    for (const core::Received::One& one : out.messages) {
       work_on(receiver.queue, one);
     }
     all.receipts.clear();
@@ -307,12 +311,12 @@ void Simulation::hand_over(const core::HandOut& out, const Pending& of) {
     }
     heap_.after(wait, [this, all = std::move(all)] { submit(all); });
   }
-  if (receiver.drains && !out.queue_gone) {
+  if (receiver.drains) {
     heap_.after(Millis{25}, [this, queue = receiver.queue] { drain(queue); });
   }
 }
 
-void Simulation::work_on(const Named& queue, const core::HandOut::One& one) {
+void Simulation::work_on(const Named& queue, const core::Received::One& one) {
   const core::Receipt receipt{one.message->id, one.receive};
   const Millis lease = std::max(one.visible_at - partition_now(), Millis{1});
   const Op removal{.kind = Op::Kind::delete_received,

@@ -3,6 +3,14 @@
 
 namespace hk::sim {
 
+namespace {
+
+Millis timeout_of(const core::StartAttempt& start) {
+  return start.to ? start.to->timeout : start.message->timeout;
+}
+
+}  // namespace
+
 void Simulation::send(const core::StartAttempt& start, const Pending& of) {
   check_left(of.batch, name_of(start.id.seq));
   trace_.add(heap_.now(), "sent: message, epoch, attempt", start.id.seq.value(), start.fence.epoch,
@@ -20,13 +28,17 @@ void Simulation::send(const core::StartAttempt& start, const Pending& of) {
   require(wire.life != life_ || wire.open_until <= of.ran_at, "one attempt at a time",
           name_of(start.id.seq) + " was started again while its attempt could still succeed");
   wire.life = life_;
-  wire.open_until = of.ran_at + start.message->timeout;
-  require(
-      wire.count <= start.message->retry.retries_max + 1 + outcome_.crashes - wire.crashes_before,
-      "I8 attempts", name_of(start.id.seq) + " was sent too often");
+  wire.open_until = of.ran_at + timeout_of(start);
+  if (start.to) {
+    hold_pushed(start, of);
+  } else {
+    require(
+        wire.count <= start.message->retry.retries_max + 1 + outcome_.crashes - wire.crashes_before,
+        "I8 attempts", name_of(start.id.seq) + " was sent too often");
+  }
 
   for (const HostConfig& host : config_.hosts) {
-    if (host.name == start.message->host) {
+    if (host.name == (start.to ? start.to->host : start.message->host)) {
       receive(start, host);
       return;
     }
@@ -34,13 +46,23 @@ void Simulation::send(const core::StartAttempt& start, const Pending& of) {
   throw Violation("I4 known", "sent to a host that nobody named");
 }
 
+/// What is pushed no receiver may have meanwhile.
+void Simulation::hold_pushed(const core::StartAttempt& start, const Pending& of) {
+  Held& held = held_[{start.id.seq, start.id.nonce}];
+  require(held.until <= of.time, "one receiver at a time",
+          name_of(start.id.seq) + " was pushed while a receiver had it");
+  require(held.receive < start.fence.attempt, "receives",
+          name_of(start.id.seq) + " was pushed with a number that is not higher");
+  held = {start.lease_until, start.fence.attempt, {}};
+}
+
 void Simulation::receive(const core::StartAttempt& start, const HostConfig& host) {
   decided();
-  const Millis timeout = start.message->timeout;
+  const Millis timeout = timeout_of(start);
   const Millis quick = up_to(std::min(timeout, Millis{40}));
   const Millis lease = timeout + timeout / 10 + config_.limits.lease_grace;
   if (!faults_) {
-    if (!host.always_bad) {
+    if (!host.always_bad || start.to) {
       report(start, true, false, std::nullopt, quick);
     } else if (!host.bad_by_hang) {
       report(start, false, false, std::nullopt, quick);
@@ -100,6 +122,10 @@ void Simulation::report(const core::StartAttempt& start, bool delivered, bool gi
       Wire& wire = wire_[{op.id.seq, op.id.nonce}];
       if (life == life_ && wire.last == op.fence) {
         wire.open_until = Moment{};
+        const auto held = held_.find({op.id.seq, op.id.nonce});
+        if (held != held_.end() && held->second.receive == op.fence.attempt) {
+          held->second.until = std::min(held->second.until, partition_now());
+        }
       }
       const auto tell = [&] {
         if (options_.report_to) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "core/move/document.h"
 #include "sim/trace.h"
 #include "store/codec.h"
 #include "store/key.h"
@@ -164,14 +163,23 @@ void scan_settings(store::Reader& reader, const Model& model) {
   }
   require(flows == model.flows().size(), "settings", "a flow key is missing");
   std::size_t groups = 0;
-  for (const auto& [name, got] : all<core::UrlGroup>(reader)) {
+  std::size_t topics = 0;
+  for (const auto& [name, got] : all<core::Topic>(reader)) {
     const Named key = pair_of(name);
+    if (got.kind == core::TopicKind::sns) {
+      const auto topic = model.topics().find(key);
+      require(topic != model.topics().end() && got == topic->second, "settings",
+              "topic " + key.second + " is not as it was set");
+      ++topics;
+      continue;
+    }
     const auto found = model.groups().find(key);
-    require(found != model.groups().end() && got.endpoints == found->second, "settings",
-            "URL group " + key.second + " is not as it was set");
+    require(found != model.groups().end() && got.subscriptions == subscriptions_of(found->second),
+            "settings", "URL group " + key.second + " is not as it was set");
     ++groups;
   }
   require(groups == model.groups().size(), "settings", "a URL group is missing");
+  require(topics == model.topics().size(), "settings", "a topic is missing");
   std::size_t tenants = 0;
   for (const auto& [id, got] : all<core::Tenant>(reader)) {
     const auto found = model.tenants().find(id);
@@ -200,12 +208,10 @@ void scan_schedules(store::Reader& reader, const Model& model) {
 }
 
 void scan_moves(store::Reader& reader, const Model& model) {
-  std::map<Named, std::vector<core::MoveTask>> stored;
-  for (const auto& [key, document] : all<core::Document>(reader)) {
-    if (document.kind == core::move_task_kind) {
-      const auto task = core::to_move_task(document);
-      require(task.has_value(), "readable", "a move task");
-      stored[{document.tenant, task->source}].push_back(*task);
+  std::map<Named, std::vector<core::Task>> stored;
+  for (const auto& [key, task] : all<core::Task>(reader)) {
+    if (task.kind() == core::Task::Kind::move) {
+      stored[{task.tenant, task.subject()}].push_back(task);
     }
   }
   require(std::ranges::equal(stored, model.moves(),
@@ -213,6 +219,16 @@ void scan_moves(store::Reader& reader, const Model& model) {
                                return got.first == want.first && got.second == want.second.tasks;
                              }),
           "moves", "tasks are stored differently");
+}
+
+void scan_cancels(store::Reader& reader, const Model& model) {
+  std::map<core::KeyOf<core::Task>, core::Task> stored;
+  for (const auto& [key, task] : all<core::Task>(reader)) {
+    if (task.kind() == core::Task::Kind::cancel) {
+      stored.emplace(key, task);
+    }
+  }
+  require(stored == model.cancels(), "cancels", "bulk actions are stored differently");
 }
 
 void scan_counters(store::Reader& reader, const Model& model) {
@@ -245,6 +261,7 @@ void scan_store(store::Reader& reader, const Model& model) {
   scan_settings(reader, model);
   scan_schedules(reader, model);
   scan_moves(reader, model);
+  scan_cancels(reader, model);
   scan_counters(reader, model);
 
   std::set<core::DeadLetterKey> letters;

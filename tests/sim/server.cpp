@@ -88,7 +88,9 @@ void Simulation::run_batch() {
   std::vector<Op> ops;
   std::vector<engine::Submission> commands;
   while (!inbox_.empty() && ops.size() < config_.commands_per_batch) {
-    commands.push_back({to_command(inbox_.front()), {}, nullptr});
+    // Its answer may come with a later batch: it carries what was asked.
+    commands.push_back({.command = to_command(inbox_.front()),
+                        .held = std::make_shared<const Op>(inbox_.front())});
     ops.push_back(std::move(inbox_.front()));
     inbox_.pop_front();
   }
@@ -129,7 +131,9 @@ void Simulation::run_batch() {
              ops.size(), writes.size());
   purged_.insert(decoded.purged.begin(), decoded.purged.end());
   const std::vector<Expected> expected =
-      model_.apply({writes.empty() ? before : before + 1, time, ops, &decoded});
+      model_.apply({writes.empty() ? before : before + 1, time, ops, &decoded,
+                    written ? std::span<const core::Effect>(written->effects)
+                            : std::span<const core::Effect>()});
   if (!written) {
     count_failed_write(written.error());
     for (Op& op : ops) {
@@ -139,16 +143,35 @@ void Simulation::run_batch() {
     return;
   }
 
-  require(written->replies.size() == ops.size(), "replies", "one for each command");
+  require(written->replies.size() == written->answered.size(), "replies", "one for each command");
+  std::vector<Op> answered_ops;
+  std::map<std::uint64_t, const core::Reply*> replies;  // by the number of the operation
+  for (std::size_t i = 0; i < written->answered.size(); ++i) {
+    answered_ops.push_back(*static_cast<const Op*>(written->answered[i].held.get()));
+    require(replies.emplace(answered_ops.back().number, &written->replies[i]).second, "replies",
+            "one was answered twice");
+  }
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < ops.size(); ++i) {
     require(bytes < config_.limits.batch_bytes, "bounded", "a batch goes on although it is full");
-    check_reply(ops[i], written->replies[i], expected[i]);
-    bytes += bytes_written_for(written->replies[i], decoded);
+    if (expected[i].kind != Expected::Kind::later) {
+      const auto reply = replies.extract(ops[i].number);
+      require(!reply.empty(), "replies", "one was not answered");
+      check_reply(ops[i], *reply.mapped(), expected[i]);
+      bytes += bytes_written_for(*reply.mapped(), decoded);
+    }
+  }
+  std::vector<Model::Answer> received;
+  for (const Op& op : answered_ops) {
+    if (const auto reply = replies.find(op.number); reply != replies.end()) {
+      require(op.kind == Op::Kind::receive, "replies", "one was answered late");
+      received.push_back({op.receiver, reply->second});
+    }
   }
   model_.check_effects(decoded, written->effects);
-  model_.check_hand_outs(written->effects, 10 * config_.sync_max + 2 * config_.cpu_max +
-                                               2 * config_.pause_max + Millis{10});
+  model_.check_hand_outs(
+      received, written->effects,
+      10 * config_.sync_max + 2 * config_.cpu_max + 2 * config_.pause_max + Millis{10});
   if (draining_) {
     require(std::ranges::none_of(
                 written->effects,
@@ -178,7 +201,7 @@ void Simulation::run_batch() {
   Pending pending{written->batch,
                   time,
                   heap_.now(),
-                  std::move(ops),
+                  std::move(answered_ops),
                   std::move(written->replies),
                   std::move(written->effects)};
   if (under_way_ && options_.plants.effects_before_durable) {
@@ -188,7 +211,7 @@ void Simulation::run_batch() {
   }
   if (under_way_ && options_.plants.ack_before_sync) {
     for (std::size_t i = 0; i < pending.ops.size(); ++i) {
-      answered(pending.ops[i], pending.replies[i], pending.batch);
+      answered(pending.ops[i], pending.replies[i], pending);
     }
     pending.ops.clear();
   }
@@ -270,8 +293,6 @@ void Simulation::finish_sync(std::uint64_t life) {
 void Simulation::run_effect(const core::Effect& effect, const Pending& of) {
   if (const auto* start = std::get_if<core::StartAttempt>(&effect)) {
     send(*start, of);
-  } else if (const auto* out = std::get_if<core::HandOut>(&effect)) {
-    hand_over(*out, of);
   }
 }
 
@@ -289,7 +310,7 @@ void Simulation::release(std::vector<Pending> done) {
       if (faults_ && !in_process(one.ops[i].kind) && chance(config_.lost_answers)) {
         unanswered(std::move(one.ops[i]));
       } else {
-        answered(one.ops[i], one.replies[i], one.batch);
+        answered(one.ops[i], one.replies[i], one);
       }
       if (dies_at(Point::reply_released)) {
         for (++i; i < one.ops.size(); ++i) {

@@ -146,20 +146,25 @@ class Simulation {
   void plan_clients();
   void client_acts();
   Op make_publish();
-  Op make_batch(core::TenantId tenant);
   core::Callback make_callback(bool queued);
   void operator_acts();
   Op change_a_limit(core::TenantId tenant);
   void change_credentials(core::TenantId tenant);
   void change_group();
   void cancel_something();
-  void answered(const Op& op, const core::Reply& reply, store::BatchSeq batch);
+  void cancel_many();
+  void answered(const Op& op, const core::Reply& reply, const Pending& of);
   void learn(const core::Published& published, core::TenantId tenant, bool fresh);
   void check_left(store::BatchSeq batch, const std::string& what);
   void unanswered(Op op);
 
   // replies.cpp
   void check_reply(const Op& op, const core::Reply& reply, const Expected& expected) const;
+
+  // topic_clients.cpp
+  void topic_acts();
+  void change_topic(const Named& topic, bool fifo);
+  std::vector<core::Subscription> draw_subscriptions();
 
   // schedule_clients.cpp
   void schedule_acts();
@@ -174,8 +179,8 @@ class Simulation {
   void ask(const Named& queue, const std::string& attempt_id = {});
   std::string draw_attempt_id();
   void hang_up(core::ReceiverId receiver);
-  void hand_over(const core::HandOut& out, const Pending& of);
-  void work_on(const Named& queue, const core::HandOut::One& one);
+  void hand_over(const core::Received& out, const Pending& of);
+  void work_on(const Named& queue, const core::Received::One& one);
   void hide(const Named& queue, const core::Receipt& receipt, Millis time);
   void drain(const Named& queue);
   void drain_everything();
@@ -190,6 +195,7 @@ class Simulation {
 
   // receivers.cpp
   void send(const core::StartAttempt& start, const Pending& of);
+  void hold_pushed(const core::StartAttempt& start, const Pending& of);
   void receive(const core::StartAttempt& start, const HostConfig& host);
   void report(const core::StartAttempt& start, bool delivered, bool give_up,
               std::optional<Millis> retry_after, Millis after);

@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "api/admin/handlers.h"
-#include "api/json_input.h"
 #include "base/json.h"
+#include "base/json_input.h"
 
 namespace hk::api::admin {
 

@@ -4,11 +4,11 @@
 
 #include "api/admin/handlers.h"
 #include "api/find_tenant.h"
-#include "api/json_input.h"
 #include "api/reply.h"
 #include "api/text.h"
 #include "base/date.h"
 #include "base/json.h"
+#include "base/json_input.h"
 #include "observe/log.h"
 #include "security/credentials.h"
 

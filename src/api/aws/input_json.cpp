@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "api/aws/input_source.h"
-#include "api/json_input.h"
 #include "base/encoding.h"
+#include "base/json_input.h"
 
 namespace hk::api::aws {
 

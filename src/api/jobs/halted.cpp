@@ -2,10 +2,10 @@
 // failed for good, and what shall become of it.
 #include "api/aws/message_attributes.h"
 #include "api/jobs/handlers.h"
-#include "api/json_input.h"
 #include "api/reply.h"
 #include "api/submit.h"
 #include "base/json.h"
+#include "base/json_input.h"
 
 namespace hk::api::jobs {
 

@@ -2,14 +2,18 @@
 // specification). A piece is selected, cancelled and answered for before the next one is selected,
 // so that neither the I/O thread nor the inbox is ever held by one call. Unless it names ids or
 // queues it is about what this API made: queues of SQS and notifications of SNS are left alone.
+// With async the core does the same by itself, as a bulk action (bulk_actions.cpp).
 #include <algorithm>
 #include <array>
 #include <memory>
 
 #include "api/gather.h"
+#include "api/qstash/bulk_action.h"
 #include "api/qstash/errors.h"
 #include "api/qstash/filter.h"
 #include "api/qstash/handlers.h"
+#include "api/reply.h"
+#include "api/submit.h"
 #include "api/text.h"
 #include "api/unfinished.h"
 #include "base/ascii.h"
@@ -19,10 +23,10 @@ namespace hk::api::qstash {
 
 namespace {
 
-constexpr std::array<std::string_view, 15> cancel_parameters = {
-    "messageIds", "topicName", "queueName", "scheduleId", "flowControlKey",
-    "url",        "host",      "path",      "label",      "callerIp",
-    "callerIP",   "fromDate",  "toDate",    "count",      "cursor",
+constexpr std::array<std::string_view, 16> cancel_parameters = {
+    "messageIds", "topicName", "queueName", "scheduleId", "flowControlKey", "url",
+    "host",       "path",      "label",     "callerIp",   "callerIP",       "fromDate",
+    "toDate",     "count",     "cursor",    "async",
 };
 constexpr std::array<std::string_view, 1> message_id_parameters = {"messageIds"};
 
@@ -33,8 +37,9 @@ constexpr std::size_t commands_per_piece = 256;
 struct CancelQuery {
   bool by_ids = false;
   std::vector<core::MessageId> ids{};
-  Filter filter{};
+  core::MessageFilter filter{};
   std::optional<std::uint64_t> count{};
+  bool async = false;
 
   /// Neither messages nor queues are called by their names.
   [[nodiscard]] bool unnamed() const { return !by_ids && filter.queues.empty(); }
@@ -76,30 +81,26 @@ Result<CancelQuery> read_query(const Call& call) {
   if (*count && **count != count_not_given) {
     query.count = *count;
   }
+  const Result<std::optional<std::string>> async = parameters->one("async");
+  if (!async) {
+    return std::unexpected(async.error());
+  }
+  if (*async && **async != "true" && **async != "false") {
+    return fail(ErrorKind::invalid_argument, "async must be true or false");
+  }
+  query.async = *async == "true";
   query.by_ids = parameters->given("messageIds");
   for (const std::string& text : parameters->all("messageIds")) {
     if (const std::optional<core::MessageId> id = core::parse_message_id(text)) {
       query.ids.push_back(*id);
     }
   }
-  Result<Filter> filter = read_filter(*parameters);
+  Result<core::MessageFilter> filter = read_filter(*parameters);
   if (!filter) {
     return std::unexpected(filter.error());
   }
   query.filter = std::move(*filter);
   return query;
-}
-
-/// Could a message of this lane fit? A queue's lane is of that queue; others have their flow key in
-/// the lane's name.
-bool lane_fits(const Filter& filter, const core::LaneKey& lane) {
-  if (filter.queues.empty() && lane.is_pulled()) {
-    return false;
-  }
-  const auto has = [](const std::vector<std::string>& values, const std::string& one) {
-    return values.empty() || std::ranges::binary_search(values, one);
-  };
-  return has(filter.queues, lane.queue) && (lane.ordered() || has(filter.flow_keys, lane.flow_key));
 }
 
 /// One call on its way through its pieces. Shared by the callback that waits for the piece at hand;
@@ -114,12 +115,8 @@ class BulkCancel : public std::enable_shared_from_this<BulkCancel> {
     if (!query_.by_ids) {
       unfinished_ = std::make_unique<UnfinishedMessages>(
           services.submitter.durable_view(tenant_), tenant_,
-          [this](const core::LaneKey& lane) { return lane_fits(query_.filter, lane); },
-          [this](const core::Message& message) {
-            return (!query_.unnamed() || core::made_by_qstash(message)) &&
-                   message.created_at >= query_.filter.from &&
-                   message.created_at <= query_.filter.to && query_.filter.matches(message);
-          });
+          [this](const core::LaneKey& lane) { return query_.filter.may_be_in(lane); },
+          [this](const core::Message& message) { return query_.filter.selects(message); });
     }
   }
 
@@ -196,12 +193,30 @@ class BulkCancel : public std::enable_shared_from_this<BulkCancel> {
   std::uint64_t cancelled_ = 0;
 };
 
+/// Messages that are named one by one are few: they are cancelled before the answer.
+void start_bulk_action(Call& call, CancelQuery query) {
+  core::StartCancelTask command{call.tenant->id,
+                                {std::move(query.filter), query.count.value_or(0)}};
+  submit_then(call, std::move(command), [](const core::Reply& reply) {
+    http::Response response;
+    JsonWriter json(response.body);
+    json.begin_object();
+    json.field("actionId", bulk_action_id(answer_of<core::TaskStarted>(reply).number));
+    json.end_object();
+    return response;
+  });
+}
+
 }  // namespace
 
 void cancel_messages(const Services& services, Call& call) {
   Result<CancelQuery> query = read_query(call);
   if (!query) {
     call.answer(error_response(query.error()));
+    return;
+  }
+  if (query->async && !query->by_ids) {
+    start_bulk_action(call, std::move(*query));
     return;
   }
   std::make_shared<BulkCancel>(services, call, std::move(*query))->go_on();

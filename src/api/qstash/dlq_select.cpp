@@ -22,7 +22,7 @@ constexpr std::size_t scan_step = 100;
 
 /// Where the scan begins: behind the cursor, or at the edge of the asked-for dates.
 std::optional<core::DeadLetterKey> first_place(const DeadLetterQuery& query) {
-  const Filter& filter = query.filter;
+  const core::MessageFilter& filter = query.filter;
   if (query.paging.latest_first) {
     return filter.to == never ? std::nullopt
                               : std::optional(core::DeadLetterKey{
@@ -79,7 +79,7 @@ Result<DeadLetterQuery> understand(core::TenantId tenant, const Parameters& para
     }
     query.statuses.push_back(*status);
   }
-  Result<Filter> filter = read_filter(parameters);
+  Result<core::MessageFilter> filter = read_filter(parameters);
   if (!filter) {
     return std::unexpected(filter.error());
   }

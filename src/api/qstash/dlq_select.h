@@ -23,7 +23,7 @@ struct DeadLetterQuery {
   std::vector<std::string> ids{};
   std::optional<std::string> message_id{};
   std::vector<std::uint64_t> statuses{};
-  Filter filter{};
+  core::MessageFilter filter{};
   Paging paging{};
 };
 

@@ -40,7 +40,7 @@ Result<EventQuery> read_event_query(core::TenantId tenant, const Parameters& par
       return fail(ErrorKind::invalid_argument, "state: unknown state \"" + **state + "\"");
     }
   }
-  Result<Filter> filter = read_filter(parameters);
+  Result<core::MessageFilter> filter = read_filter(parameters);
   if (!filter) {
     return std::unexpected(filter.error());
   }

@@ -18,7 +18,7 @@ struct EventQuery {
   core::TenantId tenant{};
   std::vector<std::string> message_ids{};
   std::optional<StateFilter> state{};
-  Filter filter{};
+  core::MessageFilter filter{};
   Paging paging{};
 
   [[nodiscard]] bool wants(core::EventKind kind) const { return !state || state->matches(kind); }

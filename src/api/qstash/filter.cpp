@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <initializer_list>
 #include <iterator>
 #include <utility>
@@ -17,14 +16,6 @@ namespace {
 /// A page is compared with each of them on an I/O thread: more would hold up what else waits there.
 constexpr std::size_t values_max = 100;
 
-bool has(const std::vector<std::string>& values, std::string_view value) {
-  return std::ranges::binary_search(values, value, std::less<>());
-}
-/// No values: no condition.
-bool accepts(const std::vector<std::string>& values, std::string_view value) {
-  return values.empty() || has(values, value);
-}
-
 /// A URL may contain commas: they separate only where another URL begins.
 std::vector<std::string> split_urls(const std::vector<std::string>& texts) {
   std::vector<std::string> urls;
@@ -38,43 +29,6 @@ std::vector<std::string> split_urls(const std::vector<std::string>& texts) {
     urls.push_back(text.substr(begin));
   }
   return urls;
-}
-
-/// "host:port" of an accepted URL, in lower case, as written.
-std::string authority_of(std::string_view url) {
-  const std::size_t scheme = url.find("://");
-  const std::string_view behind = scheme == std::string_view::npos ? url : url.substr(scheme + 3);
-  return lower_case(behind.substr(0, behind.find_first_of("/?#")));
-}
-
-std::string_view without_port(std::string_view authority) {
-  const std::size_t colon = authority.rfind(':');
-  const bool inside_brackets =
-      colon != std::string_view::npos && authority.find(']', colon) != std::string_view::npos;
-  return colon == std::string_view::npos || inside_brackets ? authority
-                                                            : authority.substr(0, colon);
-}
-
-std::string_view path_of(std::string_view url) {
-  const std::size_t scheme = url.find("://");
-  const std::string_view behind = scheme == std::string_view::npos ? url : url.substr(scheme + 3);
-  const std::size_t slash = behind.find_first_of("/?#");
-  if (slash == std::string_view::npos || behind[slash] != '/') {
-    return "/";
-  }
-  const std::string_view path = behind.substr(slash);
-  return path.substr(0, path.find_first_of("?#"));
-}
-
-bool host_matches(const std::vector<std::string>& hosts, const core::Message& message) {
-  if (hosts.empty()) {
-    return true;
-  }
-  const std::string authority = authority_of(message.url);
-  const std::size_t scheme = message.host.find("://");  // there the default port is spelled out
-  return has(hosts, authority) || has(hosts, without_port(authority)) ||
-         (scheme != std::string::npos &&
-          has(hosts, std::string_view(message.host).substr(scheme + 3)));
 }
 
 Result<Moment> read_date(const Parameters& parameters, std::string_view name, Moment otherwise) {
@@ -100,20 +54,8 @@ Result<void> check_count(std::string_view parameter, std::size_t values) {
   return {};
 }
 
-bool Filter::matches(const core::Message& message) const {
-  if (!accepts(urls, message.url) || !accepts(queues, message.queue) ||
-      !accepts(topics, message.topic) || !accepts(schedules, message.schedule) ||
-      !accepts(flow_keys, message.flow_key) || !accepts(caller_ips, message.caller_ip) ||
-      !accepts(paths, path_of(message.url)) || !host_matches(hosts, message)) {
-    return false;
-  }
-  return labels.empty() || std::ranges::any_of(message.labels, [&](const std::string& one) {
-           return has(labels, one);
-         });
-}
-
-Result<Filter> read_filter(const Parameters& parameters) {
-  Filter filter;
+Result<core::MessageFilter> read_filter(const Parameters& parameters) {
+  core::MessageFilter filter;
   filter.urls = split_urls(parameters.whole("url"));
   filter.queues = parameters.all("queueName");
   filter.topics = parameters.all("topicName");

@@ -1,6 +1,5 @@
-/// The filters that messages, dead letters and events share (§10.3 of the wire specification):
-/// several values of one parameter are OR-ed, different parameters AND-ed, none means all. Pure,
-/// any thread.
+/// The filters that messages, dead letters and events share (§10.3 of the wire specification), as
+/// they are given (core/message/filter.h says what they mean). Pure, any thread.
 #pragma once
 
 #include <cstdint>
@@ -12,33 +11,15 @@
 
 #include "api/parameters.h"
 #include "base/error.h"
-#include "base/time.h"
-#include "core/message.h"
+#include "core/message/filter.h"
 
 namespace hk::api::qstash {
-
-/// The values of each are sorted, hosts in lower case: read_filter makes it so.
-struct Filter {
-  std::vector<std::string> urls{};
-  std::vector<std::string> queues{};
-  std::vector<std::string> topics{};
-  std::vector<std::string> labels{};
-  std::vector<std::string> flow_keys{};
-  std::vector<std::string> caller_ips{};
-  std::vector<std::string> hosts{};
-  std::vector<std::string> paths{};
-  std::vector<std::string> schedules{};
-  Moment from{};
-  Moment to{never};
-
-  [[nodiscard]] bool matches(const core::Message& message) const;
-};
 
 /// invalid_argument: there are more values than one call may give.
 Result<void> check_count(std::string_view parameter, std::size_t values);
 
 /// invalid_argument: a date that is no number, too many values.
-Result<Filter> read_filter(const Parameters& parameters);
+Result<core::MessageFilter> read_filter(const Parameters& parameters);
 
 /// For commands: a filter that is given without a value would select everything. invalid_argument
 /// names it.

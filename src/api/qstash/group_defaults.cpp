@@ -28,7 +28,7 @@ void GroupDefaults::add_to(std::vector<net::Field>& fields, const QueryOptions& 
     if (!view_) {
       view_ = submitter_.durable_view(tenant_);
     }
-    std::optional<core::UrlGroup> stored = view_->get<core::UrlGroup>({tenant_, group});
+    std::optional<core::Topic> stored = view_->get<core::Topic>({tenant_, group});
     known = known_.emplace(group, stored ? std::move(stored->options) : std::vector<core::Header>{})
                 .first;
   }

@@ -20,6 +20,8 @@ void remove_endpoints(const Services& services, Call& call);
 void get_message(const Services& services, Call& call);
 void cancel_message(const Services& services, Call& call);
 void cancel_messages(const Services& services, Call& call);
+void list_bulk_actions(const Services& services, Call& call);
+void get_bulk_action(const Services& services, Call& call);
 
 void list_dead_letters(const Services& services, Call& call);
 void get_dead_letter(const Services& services, Call& call);

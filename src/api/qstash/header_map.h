@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "api/json_input.h"
+#include "base/json_input.h"
 #include "edge/http/message.h"
 
 namespace hk::api::qstash {

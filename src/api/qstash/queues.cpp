@@ -3,13 +3,13 @@
 #include <iterator>
 #include <limits>
 
-#include "api/json_input.h"
 #include "api/qstash/errors.h"
 #include "api/qstash/handlers.h"
 #include "api/qstash/publish.h"
 #include "api/qstash/submit.h"
 #include "api/text.h"
 #include "base/json.h"
+#include "base/json_input.h"
 
 namespace hk::api::qstash {
 

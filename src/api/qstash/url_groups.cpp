@@ -11,6 +11,7 @@
 #include "api/text.h"
 #include "base/ascii.h"
 #include "base/json.h"
+#include "core/topic/ranges.h"
 
 namespace hk::api::qstash {
 
@@ -154,17 +155,17 @@ Result<std::vector<core::Header>> read_options(const Services& services, core::T
   return options;
 }
 
-void write_group(JsonWriter& json, const core::UrlGroup& group) {
+void write_group(JsonWriter& json, const core::Topic& group) {
   json.begin_object();
   json.field("createdAt", to_ms(group.created_at));
   json.field("updatedAt", to_ms(group.updated_at));
   json.field("name", group.name);
   json.key("endpoints");
   json.begin_array();
-  for (const core::Endpoint& endpoint : group.endpoints) {
+  for (const core::Subscription& endpoint : group.subscriptions) {
     json.begin_object();
-    if (!endpoint.name.empty()) {
-      json.field("name", endpoint.name);
+    if (!endpoint.id.empty()) {
+      json.field("name", endpoint.id);
     }
     json.field("url", endpoint.url);
     json.end_object();
@@ -180,7 +181,7 @@ void list_url_groups(const Services& services, Call& call) {
   http::Response response;
   JsonWriter json(response.body);
   json.begin_array();
-  for (const core::UrlGroup& group : view->scan(core::Range<core::UrlGroup>::of(call.tenant->id))) {
+  for (const core::Topic& group : view->scan(core::url_groups_of(call.tenant->id))) {
     write_group(json, group);
   }
   json.end_array();
@@ -191,9 +192,8 @@ void get_url_group(const Services& services, Call& call) {
   if (!has_valid_name(call)) {
     return;
   }
-  const std::optional<core::UrlGroup> group =
-      services.submitter.durable_view(call.tenant->id)
-          ->get<core::UrlGroup>({call.tenant->id, call.param});
+  const std::optional<core::Topic> group = services.submitter.durable_view(call.tenant->id)
+                                               ->get<core::Topic>({call.tenant->id, call.param});
   if (!group) {
     call.answer(error_response(404, "topic " + call.param + " not found"));
     return;
@@ -206,7 +206,8 @@ void get_url_group(const Services& services, Call& call) {
 
 void delete_url_group(const Services& /*services*/, Call& call) {
   if (has_valid_name(call)) {
-    submit_for_done(call, core::DeleteUrlGroupCommand{call.tenant->id, std::move(call.param)});
+    submit_for_done(call, core::DeleteTopic{call.tenant->id, core::TopicKind::url_group,
+                                            std::move(call.param)});
   }
 }
 

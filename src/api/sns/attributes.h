@@ -22,6 +22,8 @@ std::string_view default_of(std::string_view topic_attribute);
 aws::Checked<void> set_attribute(const Exchange& exchange, const Topic& topic,
                                  Subscription& subscription, const std::string& name,
                                  const std::string& value, bool subscribing);
+/// How a filter policy that does not parse is told: by Subscribe, or by SetSubscriptionAttributes.
+aws::Refusal filter_policy_refusal(const Error& error, bool subscribing);
 /// All of them, in an order in which each can be judged.
 aws::Checked<void> set_attributes(const Exchange& exchange, const Topic& topic,
                                   Subscription& subscription, const aws::TextMap& attributes);

@@ -2,26 +2,34 @@
 
 #include <utility>
 
+#include "base/ascii.h"
+
 namespace hk::api::sns {
 
+namespace {
+
+/// As a sentence.
+std::string capitalized(std::string text) {
+  text.front() = to_upper(text.front());
+  return text + '.';
+}
+
+}  // namespace
+
 void put_topic(const ExchangePtr& exchange, const Topic& topic, std::function<void(bool)> then) {
-  core::Document document = to_document(topic, exchange->tenant_id());
-  if (topic.subscriptions.size() > subscriptions_max || bytes_of(document) > topic_bytes_max) {
-    exchange->refuse({aws::ErrorCode::sns_subscription_limit_exceeded,
-                      "A topic has at most " + std::to_string(subscriptions_max) +
-                          " subscriptions, and with all attributes, policies and tags at most " +
-                          std::to_string(topic_bytes_max) + " bytes."});
-    return;
-  }
-  core::PutDocumentCommand command{.document = std::move(document), .if_version = topic.version};
-  exchange->batcher.submit(std::move(command),
-                           [exchange, then = std::move(then)](const core::Reply& reply) {
-                             if (!reply && reply.error().kind != ErrorKind::conflict) {
-                               exchange->refuse(aws::refusal_from(reply.error()));
-                               return;
-                             }
-                             exchange->guarded([&] { then(reply.has_value()); });
-                           });
+  core::PutTopic command{.topic = to_record(topic, exchange->tenant_id())};
+  exchange->batcher.submit(
+      std::move(command), [exchange, then = std::move(then)](const core::Reply& reply) {
+        if (reply || reply.error().kind == ErrorKind::conflict) {
+          exchange->guarded([&] { then(reply.has_value()); });
+          return;
+        }
+        const Error& error = reply.error();
+        exchange->refuse(error.kind == ErrorKind::quota_reached
+                             ? aws::Refusal{aws::ErrorCode::sns_subscription_limit_exceeded,
+                                            capitalized(error.message)}
+                             : aws::refusal_from(error));
+      });
 }
 
 void change_topic(const ExchangePtr& exchange, const std::string& name, TopicChange change) {

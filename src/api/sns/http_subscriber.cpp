@@ -2,9 +2,8 @@
 
 #include <algorithm>
 
-#include "api/sns/delivery_policy.h"
 #include "core/fresh_trace.h"
-#include "core/message/callback.h"
+#include "core/topic/read_topic.h"
 
 namespace hk::api::sns {
 
@@ -12,62 +11,53 @@ namespace {
 
 constexpr Millis timeout{15'000};
 
-/// A subscription's own policy counts before that of its topic.
-core::RetryPolicy retries_of(const Topic& topic, const Subscription& subscription) {
-  if (subscription.retries) {
-    return *subscription.retries;
+std::vector<core::FormHeader> headers(const char* type, const std::string& topic_arn,
+                                      const std::string& message_id) {
+  core::Form id{.text = message_id};
+  if (message_id.empty()) {
+    id.places = {{0, core::Form::Hole::message_id}};
   }
-  return topic.retries ? *topic.retries : default_retries();
-}
-
-std::vector<core::Header> headers(const Exchange& exchange, const Topic& topic,
-                                  const Subscription& subscription, HttpMessage kind,
-                                  std::string_view message_id) {
-  const bool confirmation = kind == HttpMessage::confirmation;
-  std::vector<core::Header> all = {
-      {"Content-Type", "text/plain; charset=UTF-8"},
-      {"User-Agent", "Amazon Simple Notification Service Agent"},
-      {"x-amz-sns-message-type", confirmation ? "SubscriptionConfirmation" : "Notification"},
-      {"x-amz-sns-message-id", std::string(message_id)},
-      {"x-amz-sns-topic-arn", arn_of(exchange, topic)},
-  };
-  if (!confirmation) {
-    all.push_back({"x-amz-sns-subscription-arn", arn_of(exchange, topic, subscription)});
-  }
-  if (kind == HttpMessage::raw_notification) {
-    all.push_back({"x-amz-sns-rawdelivery", "true"});
-  }
-  return all;
+  return {{"Content-Type", {.text = "text/plain; charset=UTF-8"}},
+          {"User-Agent", {.text = "Amazon Simple Notification Service Agent"}},
+          {"x-amz-sns-message-type", {.text = type}},
+          {"x-amz-sns-message-id", std::move(id)},
+          {"x-amz-sns-topic-arn", {.text = topic_arn}}};
 }
 
 }  // namespace
 
-Result<core::Publish> to_subscriber(const Exchange& exchange, const Topic& topic,
-                                    const Subscription& subscription, HttpMessage kind,
-                                    std::string_view message_id, std::string body) {
-  // A subscription that was allowed when it was made still gets its copy: if the settings have
-  // changed since, that copy fails at its attempts and can be seen, instead of vanishing.
-  Result<std::string> host = exchange.services.options.gate_of(subscription.endpoint);
-  if (!host) {
-    return std::unexpected(std::move(host.error()));
-  }
+Millis notification_timeout(const Exchange& exchange) {
+  return std::min(timeout, exchange.services.options.timeout_max);
+}
+
+std::vector<core::FormHeader> notification_headers(const std::string& topic_arn,
+                                                   const std::string& message_id) {
+  std::vector<core::FormHeader> all = headers("Notification", topic_arn, message_id);
+  core::Form arn{.text = topic_arn + ':'};
+  arn.places = {{arn.text.size(), core::Form::Hole::subscription}};
+  all.push_back({"x-amz-sns-subscription-arn", std::move(arn)});
+  return all;
+}
+
+core::Publish to_confirm(const Exchange& exchange, const Topic& topic,
+                         const Subscription& subscription, const std::string& message_id,
+                         std::string body) {
   core::Publish publish;
   publish.message = std::make_unique<core::Message>();
   core::Message& message = *publish.message;
   message.tenant = exchange.tenant_id();
   message.url = subscription.endpoint;
-  message.host = std::move(*host);
-  message.headers = headers(exchange, topic, subscription, kind, message_id);
+  message.host = subscription.host;
+  for (core::FormHeader& one :
+       headers("SubscriptionConfirmation", arn_of(exchange, topic), message_id)) {
+    message.headers.push_back({std::move(one.name), std::move(one.value.text)});
+  }
   message.body = std::move(body);
-  message.retry = retries_of(topic, subscription);
-  message.timeout = std::min(timeout, exchange.services.options.timeout_max);
+  message.retry = core::retries_of(topic.retries, subscription.retries);
+  message.timeout = notification_timeout(exchange);
   message.caller_ip = exchange.caller_ip;
   message.trace = core::fresh_trace(exchange.batcher.rng());
   message.notification = true;
-  if (kind != HttpMessage::confirmation && !subscription.dead_letters_to.empty()) {
-    message.failure_callback =
-        core::Callback{.url = std::string(core::queue_scheme) + subscription.dead_letters_to};
-  }
   return publish;
 }
 

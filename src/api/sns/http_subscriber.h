@@ -7,11 +7,16 @@
 
 namespace hk::api::sns {
 
-enum class HttpMessage : std::uint8_t { confirmation, notification, raw_notification };
+/// Of an attempt.
+Millis notification_timeout(const Exchange& exchange);
 
-/// invalid_argument: its endpoint is no URL.
-Result<core::Publish> to_subscriber(const Exchange& exchange, const Topic& topic,
-                                    const Subscription& subscription, HttpMessage kind,
-                                    std::string_view message_id, std::string body);
+/// Of a notification. `message_id`: "" = the core's.
+std::vector<core::FormHeader> notification_headers(const std::string& topic_arn,
+                                                   const std::string& message_id);
+
+/// The request to confirm a subscription.
+core::Publish to_confirm(const Exchange& exchange, const Topic& topic,
+                         const Subscription& subscription, const std::string& message_id,
+                         std::string body);
 
 }  // namespace hk::api::sns

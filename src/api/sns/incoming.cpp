@@ -1,13 +1,12 @@
 #include "api/sns/incoming.h"
 
 #include <algorithm>
-#include <atomic>
 
 #include "api/aws/names.h"
 #include "api/aws/tags.h"
-#include "api/json_input.h"
 #include "api/sns/attributes.h"
 #include "base/encoding.h"
+#include "base/json_input.h"
 #include "security/digest.h"
 
 namespace hk::api::sns {
@@ -17,7 +16,6 @@ namespace {
 using aws::Checked;
 
 constexpr std::size_t subject_characters_max = 100;
-constexpr std::uint64_t numbers_per_millisecond = 1'000'000;
 
 Checked<std::optional<std::string>> read_subject(aws::Input& entry) {
   const auto subject = entry.text("Subject");
@@ -150,17 +148,6 @@ Checked<Incoming> read_incoming(const Topic& topic, aws::Input& entry) {
     return std::unexpected(good.error());
   }
   return incoming;
-}
-
-std::uint64_t next_sequence_number(Moment now) {
-  static std::atomic<std::uint64_t> last = 0;
-  const std::uint64_t earliest = static_cast<std::uint64_t>(to_ms(now)) * numbers_per_millisecond;
-  std::uint64_t before = last.load();
-  std::uint64_t next = 0;
-  do {
-    next = std::max(before + 1, earliest);
-  } while (!last.compare_exchange_weak(before, next));
-  return next;
 }
 
 }  // namespace hk::api::sns

@@ -47,16 +47,24 @@ std::string text_to_sign(const Confirmation& confirmation) {
   return text;
 }
 
-std::string envelope(const Notification& notification, const Signature* signature,
-                     std::string_view unsubscribe_url, const aws::MessageAttributes& attributes) {
-  std::string body;
+core::Form envelope(const Notification& notification, const Signature* signature,
+                    std::string_view base_url, const aws::MessageAttributes& attributes) {
+  using Hole = core::Form::Hole;
+  core::Form form;
+  std::string& body = form.text;
+  // At the end of the text that was written last.
+  const auto leave_open = [&form](Hole hole) {
+    form.places.push_back({form.text.size() - 1, hole});
+  };
   body.reserve(notification.message.size() + 1024);
   JsonWriter json(body);
   json.begin_object();
   json.field("Type", "Notification");
   json.field("MessageId", notification.message_id);
-  if (!notification.sequence_number.empty()) {
-    json.field("SequenceNumber", notification.sequence_number);
+  if (notification.message_id.empty()) {
+    leave_open(Hole::message_id);
+    json.field("SequenceNumber", "");
+    leave_open(Hole::sequence_number);
   }
   json.field("TopicArn", notification.topic_arn);
   if (notification.subject) {
@@ -67,7 +75,8 @@ std::string envelope(const Notification& notification, const Signature* signatur
   if (signature != nullptr) {
     write(json, *signature);
   }
-  json.field("UnsubscribeURL", unsubscribe_url);
+  json.field("UnsubscribeURL", unsubscribe_url(base_url, notification.topic_arn + ':'));
+  leave_open(Hole::subscription);
   if (!attributes.empty()) {
     json.key("MessageAttributes");
     json.begin_object();
@@ -82,7 +91,7 @@ std::string envelope(const Notification& notification, const Signature* signatur
     json.end_object();
   }
   json.end_object();
-  return body;
+  return form;
 }
 
 std::string body_of(const Confirmation& confirmation, const Signature& signature) {

@@ -7,13 +7,13 @@
 #include <string_view>
 
 #include "api/aws/message_attributes.h"
+#include "core/topic/form.h"
 
 namespace hk::api::sns {
 
 /// One message that was published, as one protocol's subscribers see it.
 struct Notification {
-  std::string message_id{};
-  std::string sequence_number{};  ///< FIFO topics; "" otherwise
+  std::string message_id{};  ///< "": of a FIFO topic; it and a sequence number are the core's
   std::string topic_arn{};
   std::optional<std::string> subject{};
   std::string message{};
@@ -39,9 +39,9 @@ struct Signature {
 std::string text_to_sign(const Notification& notification);
 std::string text_to_sign(const Confirmation& confirmation);
 
-/// `signature`: null for FIFO topics, whose envelopes have none.
-std::string envelope(const Notification& notification, const Signature* signature,
-                     std::string_view unsubscribe_url, const aws::MessageAttributes& attributes);
+/// `signature`: null for FIFO topics, whose envelopes have none. `base_url`: of the links.
+core::Form envelope(const Notification& notification, const Signature* signature,
+                    std::string_view base_url, const aws::MessageAttributes& attributes);
 std::string body_of(const Confirmation& confirmation, const Signature& signature);
 
 /// The links in them, which work without a signature.

@@ -28,8 +28,7 @@ std::string make_token() {
   return hex(bytes);
 }
 
-Checked<void> check_endpoint(const Exchange& exchange, const Topic& topic,
-                             const Subscription& wanted) {
+Checked<void> check_endpoint(const Exchange& exchange, const Topic& topic, Subscription& wanted) {
   const auto wrong = [](std::string_view reason) {
     return std::unexpected(invalid("Endpoint", reason));
   };
@@ -53,9 +52,11 @@ Checked<void> check_endpoint(const Exchange& exchange, const Topic& topic,
       !starts_with_ignoring_case(wanted.endpoint, wanted.protocol + "://")) {
     return wrong("it must be a URL of the scheme " + wanted.protocol);
   }
-  if (const auto host = exchange.services.options.check_destination(wanted.endpoint); !host) {
+  auto host = exchange.services.options.check_destination(wanted.endpoint);
+  if (!host) {
     return wrong(host.error().message);
   }
+  wanted.host = std::move(*host);
   return {};
 }
 
@@ -147,14 +148,9 @@ void ask_to_confirm(const ExchangePtr& exchange, const Topic& topic,
     const std::string version =
         topic.has("SignatureVersion", "2") ? std::string("2") : std::string("1");
     const Signature signature = sign(key, version, text_to_sign(confirmation), exchange->base_url);
-    Result<core::Publish> message =
-        to_subscriber(*exchange, topic, subscription, HttpMessage::confirmation,
-                      confirmation.message_id, body_of(confirmation, signature));
-    if (!message) {
-      exchange->refuse(invalid("Endpoint", message.error().message));
-      return;
-    }
-    exchange->batcher.submit(std::move(*message),
+    core::Publish message = to_confirm(*exchange, topic, subscription, confirmation.message_id,
+                                       body_of(confirmation, signature));
+    exchange->batcher.submit(std::move(message),
                              [exchange, topic, subscription, wants_arn](const core::Reply& reply) {
                                if (!reply) {
                                  exchange->refuse(aws::refusal_from(reply.error()));

@@ -1,8 +1,8 @@
 #include "api/aws/names.h"
-#include "api/json_input.h"
 #include "api/sns/attributes.h"
-#include "api/sns/delivery_policy.h"
 #include "api/text.h"
+#include "base/json_input.h"
+#include "core/topic/delivery_policy.h"
 
 namespace hk::api::sns {
 
@@ -75,7 +75,7 @@ Checked<std::string> checked(const Exchange& exchange, const Topic& topic, const
   }
   if (name == "DeliveryPolicy") {
     if (!value.empty()) {
-      if (const auto read = read_delivery_policy(value, false); !read) {
+      if (const auto read = core::read_delivery_policy(value, false); !read) {
         return std::unexpected(invalid(name, read.error().message));
       }
     }
@@ -86,6 +86,12 @@ Checked<std::string> checked(const Exchange& exchange, const Topic& topic, const
 }
 
 }  // namespace
+
+aws::Refusal filter_policy_refusal(const Error& error, bool subscribing) {
+  return {aws::ErrorCode::sns_invalid_parameter, std::string("Invalid parameter: ") +
+                                                     (subscribing ? "Attributes Reason: " : "") +
+                                                     "FilterPolicy: " + error.message};
+}
 
 Checked<void> set_attribute(const Exchange& exchange, const Topic& topic,
                             Subscription& subscription, const std::string& name,
@@ -99,8 +105,8 @@ Checked<void> set_attribute(const Exchange& exchange, const Topic& topic,
   } else {
     subscription.attributes[name] = std::move(*kept);
   }
-  if (const auto read = read_attributes(subscription, aws::PolicyFrom::client); !read) {
-    return std::unexpected(aws::filter_policy_refusal(read.error(), subscribing));
+  if (const auto read = read_attributes(subscription); !read) {
+    return std::unexpected(filter_policy_refusal(read.error(), subscribing));
   }
   return {};
 }
@@ -136,7 +142,7 @@ aws::TextMap attributes_of(const Exchange& exchange, const Topic& topic,
   all["PendingConfirmation"] = subscription.confirmed ? "false" : "true";
   all["ConfirmationWasAuthenticated"] = subscription.authenticated ? "true" : "false";
   all.emplace("RawMessageDelivery", "false");
-  if (subscription.filter) {
+  if (subscription.attributes.contains("FilterPolicy")) {
     all.emplace("FilterPolicyScope", "MessageAttributes");
   }
   return all;

@@ -65,11 +65,11 @@ void list_subscriptions(const ExchangePtr& exchange, aws::Input& input) {
   }
   TopicScan scan(*exchange, topic);
   while (all.size() <= page_size) {
-    const core::Document* const next = scan.next();
+    const core::Topic* const next = scan.next();
     if (next == nullptr) {
       break;
     }
-    add(*exchange, from_document_for_listing(*next), "", all);
+    add(*exchange, from_record(*next), "", all);
     topic = next->name;
   }
   send_page(*exchange, std::move(all), true,

@@ -1,67 +1,105 @@
 #include "api/sns/topic.h"
 
-#include <algorithm>
-#include <charconv>
-
 #include "api/aws/names.h"
-#include "api/json_input.h"
-#include "api/sns/delivery_policy.h"
+#include "base/json_input.h"
+#include "core/topic/delivery_policy.h"
+#include "core/topic/ranges.h"
+#include "core/topic/read_topic.h"
 
 namespace hk::api::sns {
 
 namespace {
 
-constexpr const char* topic_kind = "sns_topic";
-constexpr std::string_view attribute_prefix = "attribute/";
-constexpr std::string_view tag_prefix = "tag/";
-constexpr std::string_view subscription_prefix = "subscription/";
 constexpr std::size_t topics_per_read = 4;
 constexpr std::size_t remembered_bytes_max = std::size_t{16} * 1024 * 1024;  ///< on a thread
 
-std::string text_of(bool value) { return value ? "true" : "false"; }
+// What of a record is the adapter's, beside attributes; none has such a name.
+constexpr std::string_view region_name = "Region";
+constexpr std::string_view endpoint_name = "Endpoint";
+constexpr std::string_view authenticated_name = "Authenticated";
+constexpr std::string_view authenticate_name = "AuthenticateOnUnsubscribe";
 
-/// Behind the prefix, or nullopt.
-std::optional<std::string_view> behind(std::string_view text, std::string_view prefix) {
-  return text.starts_with(prefix) ? std::optional(text.substr(prefix.size())) : std::nullopt;
+std::vector<core::Header> to_headers(const aws::TextMap& texts) {
+  std::vector<core::Header> all;
+  for (const auto& [name, value] : texts) {
+    all.push_back({name, value});
+  }
+  return all;
 }
 
-void put_member(Subscription& subscription, std::string_view member, const std::string& value) {
-  if (const auto attribute = behind(member, attribute_prefix)) {
-    subscription.attributes[std::string(*attribute)] = value;
-  } else if (member == "Protocol") {
-    subscription.protocol = value;
-  } else if (member == "Endpoint") {
-    subscription.endpoint = value;
-  } else if (member == "Token") {
-    subscription.token = value;
-  } else if (member == "TokenMade") {
-    std::int64_t ms = 0;
-    std::from_chars(value.data(), value.data() + value.size(), ms);
-    subscription.token_made = moment_from_ms(ms);
-  } else if (member == "Confirmed") {
-    subscription.confirmed = value == "true";
-  } else if (member == "Authenticated") {
-    subscription.authenticated = value == "true";
-  } else if (member == "AuthenticateOnUnsubscribe") {
-    subscription.authenticate_on_unsubscribe = value == "true";
+aws::TextMap to_texts(const std::vector<core::Header>& headers) {
+  aws::TextMap all;
+  for (const core::Header& one : headers) {
+    all[one.name] = one.value;
   }
+  return all;
 }
 
-void write(std::vector<core::Header>& fields, const Subscription& one) {
-  const std::string prefix = std::string(subscription_prefix) + one.id + '/';
-  fields.push_back({prefix + "Protocol", one.protocol});
-  fields.push_back({prefix + "Endpoint", one.endpoint});
-  fields.push_back({prefix + "Confirmed", text_of(one.confirmed)});
-  fields.push_back({prefix + "Authenticated", text_of(one.authenticated)});
-  fields.push_back(
-      {prefix + "AuthenticateOnUnsubscribe", text_of(one.authenticate_on_unsubscribe)});
-  if (!one.token.empty()) {
-    fields.push_back({prefix + "Token", one.token});
-    fields.push_back({prefix + "TokenMade", std::to_string(to_ms(one.token_made))});
+/// The text of that name, which is there no more.
+std::string taken(aws::TextMap& texts, std::string_view name) {
+  const auto found = texts.find(name);
+  if (found == texts.end()) {
+    return {};
   }
-  for (const auto& [name, value] : one.attributes) {
-    fields.push_back({prefix + std::string(attribute_prefix) + name, value});
+  std::string text = std::move(found->second);
+  texts.erase(found);
+  return text;
+}
+
+core::Subscription to_record(const Subscription& one) {
+  core::Subscription record{.id = one.id,
+                            .protocol = one.protocol,
+                            .raw = one.raw(),
+                            .confirmed = one.confirmed,
+                            .filter_scope = one.scope(),
+                            .dead_letters_to = one.dead_letters_to,
+                            .retries = one.retries,
+                            .token = one.token,
+                            .token_made = one.token_made};
+  aws::TextMap extra = one.attributes;
+  extra.erase("RawMessageDelivery");
+  record.filter = taken(extra, "FilterPolicy");
+  if (one.protocol == "sqs") {
+    const auto arn = aws::parse_arn(one.endpoint);
+    record.queue = arn ? arn->resource : std::string();
+    extra.emplace(endpoint_name, one.endpoint);
+  } else {
+    record.url = one.endpoint;
+    record.host = one.host;
   }
+  if (one.authenticated) {
+    extra.emplace(authenticated_name, "true");
+  }
+  if (one.authenticate_on_unsubscribe) {
+    extra.emplace(authenticate_name, "true");
+  }
+  record.extra = to_headers(extra);
+  return record;
+}
+
+Subscription from_record(const core::Subscription& record) {
+  Subscription one{.id = record.id,
+                   .protocol = record.protocol,
+                   .endpoint = record.url,
+                   .host = record.host,
+                   .attributes = to_texts(record.extra),
+                   .token = record.token,
+                   .token_made = record.token_made,
+                   .confirmed = record.confirmed,
+                   .dead_letters_to = record.dead_letters_to,
+                   .retries = record.retries};
+  if (std::string arn = taken(one.attributes, endpoint_name); !arn.empty()) {
+    one.endpoint = std::move(arn);
+  }
+  one.authenticated = !taken(one.attributes, authenticated_name).empty();
+  one.authenticate_on_unsubscribe = !taken(one.attributes, authenticate_name).empty();
+  if (record.raw) {
+    one.attributes["RawMessageDelivery"] = "true";
+  }
+  if (!record.filter.empty()) {
+    one.attributes["FilterPolicy"] = record.filter;
+  }
+  return one;
 }
 
 bool is_set_to(const aws::TextMap& attributes, std::string_view name, std::string_view value) {
@@ -71,12 +109,8 @@ bool is_set_to(const aws::TextMap& attributes, std::string_view name, std::strin
 
 /// What this thread parsed lately, by tenant and name. Compared as a whole: a topic that was made
 /// again may have the version of the one before.
-struct Remembered {
-  core::Document document{};
-  std::shared_ptr<const Topic> topic{};
-};
 struct Memory {
-  std::map<std::pair<core::TenantId, std::string>, Remembered> topics{};
+  std::map<std::pair<core::TenantId, std::string>, FoundTopic> topics{};
   std::size_t bytes = 0;  ///< of what was added since it was empty
 };
 Memory& remembered() {
@@ -94,22 +128,19 @@ bool Topic::has(std::string_view attribute, std::string_view value) const {
   return is_set_to(attributes, attribute, value);
 }
 
-aws::FilterScope Subscription::scope() const {
-  return has("FilterPolicyScope", "MessageBody") ? aws::FilterScope::message_body
-                                                 : aws::FilterScope::message_attributes;
+core::FilterScope Subscription::scope() const {
+  return has("FilterPolicyScope", "MessageBody") ? core::FilterScope::message_body
+                                                 : core::FilterScope::message_attributes;
 }
 
 bool Subscription::lapsed(Moment now) const { return !confirmed && token_made + token_life <= now; }
 
-Result<void> read_attributes(Subscription& subscription, aws::PolicyFrom from) {
-  subscription.filter.reset();
+Result<void> read_attributes(Subscription& subscription) {
   if (const auto policy = subscription.attributes.find("FilterPolicy");
       policy != subscription.attributes.end()) {
-    auto parsed = aws::FilterPolicy::parse(policy->second, subscription.scope(), from);
-    if (!parsed) {
+    if (auto parsed = core::FilterPolicy::parse(policy->second, subscription.scope()); !parsed) {
       return std::unexpected(parsed.error());
     }
-    subscription.filter = std::move(*parsed);
   }
   subscription.dead_letters_to.clear();
   if (const auto policy = subscription.attributes.find("RedrivePolicy");
@@ -128,7 +159,7 @@ Result<void> read_attributes(Subscription& subscription, aws::PolicyFrom from) {
   subscription.retries.reset();
   if (const auto policy = subscription.attributes.find("DeliveryPolicy");
       policy != subscription.attributes.end()) {
-    auto retries = read_delivery_policy(policy->second, false);
+    auto retries = core::read_delivery_policy(policy->second, false);
     if (!retries) {
       return std::unexpected(retries.error());
     }
@@ -137,100 +168,61 @@ Result<void> read_attributes(Subscription& subscription, aws::PolicyFrom from) {
   return {};
 }
 
-core::Document to_document(const Topic& topic, core::TenantId tenant) {
-  core::Document document{.tenant = tenant, .kind = topic_kind, .name = topic.name};
-  document.fields.push_back({"Region", topic.region});
-  document.fields.push_back({"Incarnation", topic.incarnation});
-  for (const auto& [name, value] : topic.attributes) {
-    document.fields.push_back({std::string(attribute_prefix) + name, value});
-  }
-  for (const auto& [key, value] : topic.tags) {
-    document.fields.push_back({std::string(tag_prefix) + key, value});
-  }
+core::Topic to_record(const Topic& topic, core::TenantId tenant) {
+  core::Topic record{.tenant = tenant,
+                     .kind = core::TopicKind::sns,
+                     .name = topic.name,
+                     .options = to_headers(topic.attributes),
+                     .tags = to_headers(topic.tags),
+                     .incarnation = topic.incarnation,
+                     .version = topic.version,
+                     .fifo = topic.fifo(),
+                     .dedup_by_group = topic.has("FifoThroughputScope", "MessageGroup"),
+                     .retries = topic.retries};
+  record.options.push_back({std::string(region_name), topic.region});
   for (const auto& [id, subscription] : topic.subscriptions) {
-    write(document.fields, subscription);
+    record.subscriptions.push_back(to_record(subscription));
   }
-  return document;
+  return record;
 }
 
-Topic from_document_for_listing(const core::Document& document) {
-  Topic topic;
-  topic.name = document.name;
-  topic.version = document.version;
-  for (const core::Header& field : document.fields) {
-    if (const auto attribute = behind(field.name, attribute_prefix)) {
-      topic.attributes[std::string(*attribute)] = field.value;
-    } else if (const auto tag = behind(field.name, tag_prefix)) {
-      topic.tags[std::string(*tag)] = field.value;
-    } else if (const auto member = behind(field.name, subscription_prefix)) {
-      const std::size_t slash = member->find('/');
-      if (slash == std::string_view::npos) {
-        throw core::CorruptRecord("topic " + document.name + ": " + field.name);
-      }
-      const std::string id(member->substr(0, slash));
-      Subscription& subscription = topic.subscriptions[id];
-      subscription.id = id;
-      put_member(subscription, member->substr(slash + 1), field.value);
-    } else if (field.name == "Region") {
-      topic.region = field.value;
-    } else if (field.name == "Incarnation") {
-      topic.incarnation = field.value;
-    }
+Topic from_record(const core::Topic& record) {
+  Topic topic{.name = record.name,
+              .incarnation = record.incarnation,
+              .attributes = to_texts(record.options),
+              .tags = to_texts(record.tags),
+              .version = record.version,
+              .retries = record.retries};
+  topic.region = taken(topic.attributes, region_name);
+  for (const core::Subscription& one : record.subscriptions) {
+    topic.subscriptions.emplace(one.id, from_record(one));
   }
   return topic;
 }
 
-Topic head_from_document(const core::Document& document) {
-  const auto region = std::ranges::find(document.fields, "Region", &core::Header::name);
-  return {.name = document.name,
-          .region = region == document.fields.end() ? std::string() : region->value};
-}
-
-Topic from_document(const core::Document& document) {
-  Topic topic = from_document_for_listing(document);
-  if (const auto policy = topic.attributes.find("DeliveryPolicy");
-      policy != topic.attributes.end()) {
-    auto retries = read_delivery_policy(policy->second, true);
-    if (!retries) {
-      throw core::CorruptRecord("topic " + document.name + ": " + retries.error().message);
-    }
-    topic.retries = std::move(*retries);
-  }
-  for (auto& [id, subscription] : topic.subscriptions) {
-    if (const auto read = read_attributes(subscription, aws::PolicyFrom::store); !read) {
-      throw core::CorruptRecord("topic " + document.name + ", subscription " + id + ": " +
-                                read.error().message);
-    }
-  }
-  return topic;
-}
-
-std::size_t bytes_of(const core::Document& document) {
-  std::size_t bytes = 0;
-  for (const core::Header& field : document.fields) {
-    bytes += field.name.size() + field.value.size();
-  }
-  return bytes;
-}
-
-std::shared_ptr<const Topic> find_topic(const Exchange& exchange, std::string_view name) {
-  auto document = exchange.services.submitter.durable_view(exchange.tenant_id())
-                      ->get<core::Document>({exchange.tenant_id(), topic_kind, std::string(name)});
-  if (!document) {
-    return nullptr;
+FoundTopic look_up(const Exchange& exchange, std::string_view name) {
+  auto record = exchange.services.submitter.durable_view(exchange.tenant_id())
+                    ->get<core::Topic>({exchange.tenant_id(),
+                                        core::topic_key(core::TopicKind::sns, std::string(name))});
+  if (!record) {
+    return {};
   }
   Memory& memory = remembered();
-  const auto known = memory.topics.find({exchange.tenant_id(), document->name});
-  if (known != memory.topics.end() && known->second.document == *document) {
-    return known->second.topic;
+  const std::pair key{exchange.tenant_id(), record->name};
+  const auto known = memory.topics.find(key);
+  if (known != memory.topics.end() && known->second.record->topic == *record) {
+    return known->second;
   }
-  auto topic = std::make_shared<const Topic>(from_document(*document));
-  memory.bytes += bytes_of(*document) + sizeof(Topic);
+  memory.bytes += core::bytes_of(*record) + sizeof(Topic);
   if (memory.bytes > remembered_bytes_max) {
     memory = {};
   }
-  memory.topics[{exchange.tenant_id(), document->name}] = {std::move(*document), topic};
-  return topic;
+  auto words = std::make_shared<const Topic>(from_record(*record));
+  return memory.topics[key] = {core::ReadTopic::read_stored(std::move(*record)), std::move(words)};
+}
+
+std::shared_ptr<const Topic> find_topic(const Exchange& exchange, std::string_view name) {
+  return look_up(exchange, name).words;
 }
 
 TopicScan::TopicScan(const Exchange& exchange, std::string after)
@@ -238,16 +230,17 @@ TopicScan::TopicScan(const Exchange& exchange, std::string after)
       view_(exchange.services.submitter.durable_view(exchange.tenant_id())),
       after_(std::move(after)) {}
 
-const core::Document* TopicScan::next() {
+const core::Topic* TopicScan::next() {
   if (at_ == piece_.size()) {
     const Options& options = exchange_.services.options;
     if (ended_ || count_ >= options.scanned_per_listing_max ||
         bytes_ >= options.listing_bytes_max) {
       return nullptr;
     }
-    piece_ = view_->scan(core::Range<core::Document>::of(exchange_.tenant_id(), topic_kind)
-                             .after(exchange_.tenant_id(), topic_kind, after_),
-                         topics_per_read);
+    const core::TenantId tenant = exchange_.tenant_id();
+    piece_ = view_->scan(
+        core::sns_topics_of(tenant).after(tenant, core::topic_key(core::TopicKind::sns, after_)),
+        topics_per_read);
     at_ = 0;
     ended_ = piece_.size() < topics_per_read;
     if (piece_.empty()) {
@@ -255,9 +248,9 @@ const core::Document* TopicScan::next() {
     }
     after_ = piece_.back().name;
   }
-  const core::Document& one = piece_[at_++];
+  const core::Topic& one = piece_[at_++];
   ++count_;
-  bytes_ += bytes_of(one);
+  bytes_ += core::bytes_of(one);
   return &one;
 }
 

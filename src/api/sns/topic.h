@@ -1,6 +1,6 @@
-/// A topic and all its subscriptions, as they are kept: one document, so that every change of them
-/// is atomic and a publish reads one record. Read on I/O threads, each of which remembers what it
-/// parsed lately.
+/// A topic and all its subscriptions in the words of SNS, and the record that they are kept in: one
+/// for all of them, so that every change is atomic. Read on I/O threads, each of which remembers
+/// what it parsed lately.
 #pragma once
 
 #include <map>
@@ -10,26 +10,24 @@
 #include <string_view>
 #include <vector>
 
-#include "api/aws/filter_policy.h"
 #include "api/aws/input.h"
 #include "api/sqs/exchange.h"
 #include "core/reader.h"
 #include "core/record.h"
+#include "core/topic/read_topic.h"
 
 namespace hk::api::sns {
 
 using sqs::Exchange;
 using sqs::ExchangePtr;
 
-inline constexpr std::size_t subscriptions_max = 1'000;  ///< of a topic
-inline constexpr std::size_t topic_bytes_max =
-    std::size_t{4} * 1024 * 1024;  ///< of its document: a publish reads all of it
 inline constexpr Millis token_life{3LL * 86'400'000};
 
 struct Subscription {
   std::string id{};  ///< a UUID
   std::string protocol{};
-  std::string endpoint{};
+  std::string endpoint{};     ///< as it was given: a URL, or the ARN of a queue
+  std::string host{};         ///< of a URL, as in core::Message
   aws::TextMap attributes{};  ///< those that were set
   std::string token{};        ///< whoever shows it confirms; "": none was needed
   Moment token_made{};
@@ -39,12 +37,10 @@ struct Subscription {
 
   [[nodiscard]] bool has(std::string_view attribute, std::string_view value) const;
   [[nodiscard]] bool raw() const { return has("RawMessageDelivery", "true"); }
-  [[nodiscard]] aws::FilterScope scope() const;
+  [[nodiscard]] core::FilterScope scope() const;
   /// Not confirmed in time: as if it were not there.
   [[nodiscard]] bool lapsed(Moment now) const;
 
-  /// What the attribute FilterPolicy says, read once.
-  std::optional<aws::FilterPolicy> filter{};
   /// Where goes what cannot be delivered: a queue of the same tenant, from the attribute
   /// RedrivePolicy; "" = nowhere.
   std::string dead_letters_to{};
@@ -59,29 +55,31 @@ struct Topic {
   aws::TextMap attributes{};  ///< those that were set
   aws::TextMap tags{};
   std::map<std::string, Subscription, std::less<>> subscriptions{};  ///< by id
-  std::uint64_t version = 0;                                         ///< of the document
+  std::uint64_t version = 0;                                         ///< of the record
   std::optional<core::RetryPolicy> retries{};  ///< from the attribute DeliveryPolicy
 
   [[nodiscard]] bool fifo() const { return name.ends_with(".fifo"); }
   [[nodiscard]] bool has(std::string_view attribute, std::string_view value) const;
 };
 
-core::Document to_document(const Topic& topic, core::TenantId tenant);
-/// Throws core::CorruptRecord if it is no topic.
-Topic from_document(const core::Document& document);
-/// The same without what its policies say, for listings: they are many.
-Topic from_document_for_listing(const core::Document& document);
-/// Only name and region.
-Topic head_from_document(const core::Document& document);
-std::size_t bytes_of(const core::Document& document);
+core::Topic to_record(const Topic& topic, core::TenantId tenant);
+/// Without what its policies say.
+Topic from_record(const core::Topic& record);
 
 /// Reads anew what is read from attributes. invalid_argument: an attribute does not parse.
-Result<void> read_attributes(Subscription& subscription, aws::PolicyFrom from);
+Result<void> read_attributes(Subscription& subscription);
 
-/// null: there is none. What it gives may be shared with other requests of this thread.
+/// The record, ready to be published to, and what it says in the words of SNS. Both are null: there
+/// is none. They may be shared with other requests of this thread.
+struct FoundTopic {
+  std::shared_ptr<const core::ReadTopic> record{};
+  std::shared_ptr<const Topic> words{};
+};
+FoundTopic look_up(const Exchange& exchange, std::string_view name);
+/// Its words alone.
 std::shared_ptr<const Topic> find_topic(const Exchange& exchange, std::string_view name);
 
-/// Documents of topics in the order of their names, for listings. A topic may be large, and others
+/// Records of topics in the order of their names, for listings. A topic may be large, and others
 /// wait for this thread: they are read a few at a time, and of each call only so many
 /// (scanned_per_listing_max) and so much (listing_bytes_max); then the page ends.
 class TopicScan {
@@ -90,7 +88,7 @@ class TopicScan {
   TopicScan(const Exchange& exchange, std::string after);
 
   /// Valid until the next call. null: there is no other, or it was enough for one call.
-  const core::Document* next();
+  const core::Topic* next();
   /// Why next() gave null. False: others may follow.
   [[nodiscard]] bool ended() const { return ended_; }
 
@@ -98,7 +96,7 @@ class TopicScan {
   const Exchange& exchange_;
   std::shared_ptr<core::Reader> view_;
   std::string after_;  ///< what the next piece comes behind
-  std::vector<core::Document> piece_{};
+  std::vector<core::Topic> piece_{};
   std::size_t at_ = 0;  ///< in the piece
   std::size_t count_ = 0;
   std::size_t bytes_ = 0;

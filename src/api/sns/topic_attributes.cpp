@@ -2,11 +2,11 @@
 #include <array>
 
 #include "api/aws/tags.h"
-#include "api/json_input.h"
 #include "api/sns/attributes.h"
-#include "api/sns/delivery_policy.h"
 #include "api/text.h"
 #include "base/json.h"
+#include "base/json_input.h"
+#include "core/topic/delivery_policy.h"
 
 namespace hk::api::sns {
 
@@ -118,7 +118,7 @@ Checked<std::string> checked(const Topic& topic, const std::string& name, const 
     return value;
   }
   if (name == "DeliveryPolicy" && !value.empty()) {
-    if (const auto read = read_delivery_policy(value, true); !read) {
+    if (const auto read = core::read_delivery_policy(value, true); !read) {
       return wrong(name, read.error().message);
     }
   }
@@ -166,6 +166,9 @@ Checked<void> set_attribute(Topic& topic, const std::string& name, const std::st
     topic.attributes.erase(name);
   } else {
     topic.attributes[name] = std::move(*kept);
+  }
+  if (name == "DeliveryPolicy") {
+    topic.retries = value.empty() ? std::nullopt : core::read_delivery_policy(value, true).value();
   }
   return {};
 }

@@ -118,16 +118,14 @@ void delete_topic(const ExchangePtr& exchange, aws::Input& input) {
     exchange->succeed();
     return;
   }
-  const core::Document document = to_document({.name = *name}, exchange->tenant_id());
-  exchange->batcher.submit(
-      core::DeleteDocumentCommand{document.tenant, document.kind, document.name},
-      [exchange](const core::Reply& reply) {
-        if (!reply) {
-          exchange->refuse(aws::refusal_from(reply.error()));
-          return;
-        }
-        exchange->succeed();
-      });
+  exchange->batcher.submit(core::DeleteTopic{exchange->tenant_id(), core::TopicKind::sns, *name},
+                           [exchange](const core::Reply& reply) {
+                             if (!reply) {
+                               exchange->refuse(aws::refusal_from(reply.error()));
+                               return;
+                             }
+                             exchange->succeed();
+                           });
 }
 
 void list_topics(const ExchangePtr& exchange, aws::Input& input) {
@@ -137,9 +135,9 @@ void list_topics(const ExchangePtr& exchange, aws::Input& input) {
   }
   std::vector<Topic> topics;
   TopicScan scan(*exchange, *after);
-  const core::Document* next = scan.next();
+  const core::Topic* next = scan.next();
   for (; next != nullptr && topics.size() < page_size; next = scan.next()) {
-    topics.push_back(head_from_document(*next));
+    topics.push_back(from_record(*next));
   }
   const bool more = next != nullptr || !scan.ended();
   exchange->succeed([&](aws::Output& out) {

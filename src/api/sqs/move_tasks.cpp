@@ -3,12 +3,12 @@
 #include <algorithm>
 
 #include "api/aws/names.h"
-#include "api/json_input.h"
 #include "api/reply.h"
 #include "api/sqs/exchange.h"
 #include "api/sqs/receipt.h"
 #include "base/encoding.h"
 #include "base/json.h"
+#include "base/json_input.h"
 #include "security/digest.h"
 
 namespace hk::api::sqs {
@@ -35,7 +35,7 @@ std::string task_id(const Exchange& exchange, const std::string& source, std::ui
   for (std::size_t i = 0; i < sizeof half; ++i) {
     half = (half << 8U) | mac[i];
   }
-  return message_id_text({core::Seq{number}, half});
+  return core::uuid_text({core::Seq{number}, half});
 }
 
 std::string to_task_handle(const Exchange& exchange, const core::Queue& source,
@@ -90,18 +90,18 @@ bool takes_dead_letters(const Exchange& exchange, const core::Queue& queue) {
                              });
 }
 
-std::string_view status_text(core::MoveTask::Status status) {
+std::string_view status_text(core::Task::Status status) {
   switch (status) {
-    case core::MoveTask::Status::running: return "RUNNING";
-    case core::MoveTask::Status::completed: return "COMPLETED";
-    case core::MoveTask::Status::canceled: return "CANCELLED";
-    case core::MoveTask::Status::failed: break;
+    case core::Task::Status::running: return "RUNNING";
+    case core::Task::Status::completed: return "COMPLETED";
+    case core::Task::Status::canceled: return "CANCELLED";
+    case core::Task::Status::failed: break;
   }
   return "FAILED";
 }
 
 std::string_view reason_text(std::string_view reason) {
-  return reason == core::MoveTask::destination_gone
+  return reason == core::Task::destination_gone
              ? "AWS.SimpleQueueService.NonExistentQueue"
              : "A message did not come from a queue: name a destination.";
 }
@@ -118,21 +118,21 @@ std::string destination_arn(const Exchange& exchange, const std::string& name) {
 }
 
 void write_task(aws::Output& out, const Exchange& exchange, const core::Queue& source,
-                const core::MoveTask& task) {
-  if (task.status == core::MoveTask::Status::running) {
+                const core::Task& task) {
+  if (task.status == core::Task::Status::running) {
     out.text("TaskHandle", to_task_handle(exchange, source, task.number));
   }
   out.text("Status", status_text(task.status));
   out.text("SourceArn", arn_of(exchange, source));
-  if (!task.destination.empty()) {
-    out.text("DestinationArn", destination_arn(exchange, task.destination));
+  if (const std::string& to = std::get<core::MoveMessages>(task.work).destination; !to.empty()) {
+    out.text("DestinationArn", destination_arn(exchange, to));
   }
   if (task.rate > 0) {
     out.integer("MaxNumberOfMessagesPerSecond", task.rate);
   }
-  out.integer("ApproximateNumberOfMessagesMoved", static_cast<std::int64_t>(task.moved));
-  out.integer("ApproximateNumberOfMessagesToMove", static_cast<std::int64_t>(task.to_move));
-  if (task.status == core::MoveTask::Status::failed) {
+  out.integer("ApproximateNumberOfMessagesMoved", static_cast<std::int64_t>(task.processed));
+  out.integer("ApproximateNumberOfMessagesToMove", static_cast<std::int64_t>(task.total));
+  if (task.status == core::Task::Status::failed) {
     out.text("FailureReason", reason_text(task.reason));
   }
   out.integer("StartedTimestamp", to_ms(task.started_at));
@@ -184,7 +184,7 @@ void start_message_move_task(const ExchangePtr& exchange, aws::Input& input) {
                   : told(reply.error()));
           return;
         }
-        const std::uint64_t number = answer_of<core::MoveTaskStarted>(reply).number;
+        const std::uint64_t number = answer_of<core::TaskStarted>(reply).number;
         exchange->succeed([&](aws::Output& out) {
           out.text("TaskHandle", to_task_handle(*exchange, source, number));
         });
@@ -209,10 +209,10 @@ void list_message_move_tasks(const ExchangePtr& exchange, aws::Input& input) {
           exchange->refuse(told(reply.error()));
           return;
         }
-        std::vector<core::MoveTask> tasks = answer_of<core::MoveTasksListed>(reply).tasks;
+        std::vector<core::Task> tasks = answer_of<core::MoveTasksListed>(reply).tasks;
         tasks.resize(std::min(tasks.size(), limit));
         exchange->succeed([&](aws::Output& out) {
-          out.list("Results", tasks, [&](aws::Output& item, const core::MoveTask& task) {
+          out.list("Results", tasks, [&](aws::Output& item, const core::Task& task) {
             write_task(item, *exchange, source, task);
           });
         });

@@ -4,11 +4,11 @@
 #include <array>
 
 #include "api/aws/names.h"
-#include "api/json_input.h"
 #include "api/sqs/change_settings.h"
 #include "api/sqs/exchange.h"
 #include "api/sqs/extra_settings.h"
 #include "api/sqs/queue_attributes.h"
+#include "base/json_input.h"
 
 namespace hk::api::sqs {
 

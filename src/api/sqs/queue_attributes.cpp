@@ -5,10 +5,10 @@
 #include <functional>
 
 #include "api/aws/names.h"
-#include "api/json_input.h"
 #include "api/sqs/extra_settings.h"
 #include "api/text.h"
 #include "base/json.h"
+#include "base/json_input.h"
 #include "core/limits.h"
 
 namespace hk::api::sqs {
@@ -28,6 +28,7 @@ constexpr std::int64_t beyond_max = extended_max.count();
 constexpr std::int64_t receives_max = 1000;
 constexpr const char* halt_after = "HikyakuHaltAfter";
 constexpr std::int64_t push_parallelism_max = 1000;
+constexpr const char* push_parallelism = "HikyakuPushParallelism";
 constexpr std::size_t key_id_bytes_max = 2'048;
 constexpr std::size_t policy_bytes_max = 8'192;
 
@@ -210,7 +211,7 @@ Checked<void> set_push_url(const Setting& one) {
                                                             ". Reason: " + host.error().message);
     }
   }
-  set_extra(one.settings, one.name, one.value);
+  one.settings.push.url = one.value;
   return {};
 }
 
@@ -312,13 +313,13 @@ constexpr std::array rows = {
                    return {};
                  }},
     AttributeRow{"HikyakuPushUrl", false, set_push_url},
-    AttributeRow{"HikyakuPushParallelism", false,
+    AttributeRow{push_parallelism, false,
                  [](const Setting& one) -> Checked<void> {
-                   if (const Checked<std::int64_t> read = one.number(1, push_parallelism_max);
-                       !read) {
+                   const Checked<std::int64_t> read = one.number(1, push_parallelism_max);
+                   if (!read) {
                      return std::unexpected(read.error());
                    }
-                   set_extra(one.settings, one.name, one.value);
+                   one.settings.push.parallelism = static_cast<std::uint32_t>(*read);
                    return {};
                  }},
     AttributeRow{"QueueArn", false, nullptr},
@@ -351,6 +352,12 @@ aws::TextMap shown(const PullSettings& settings) {
       all[one.name] = one.value;
     }
   }
+  if (!settings.push.url.empty()) {
+    all["HikyakuPushUrl"] = settings.push.url;
+  }
+  if (settings.push.parallelism != 0) {
+    all[push_parallelism] = std::to_string(settings.push.parallelism);
+  }
   if (!settings.dead_letters_to.empty()) {
     std::string text;
     JsonWriter json(text);
@@ -378,9 +385,9 @@ aws::TextMap shown(const PullSettings& settings) {
 /// The same, with what holds though nothing is told of it.
 aws::TextMap in_effect(const PullSettings& settings) {
   aws::TextMap all = shown(settings);
+  all[push_parallelism] = std::to_string(settings.push.at_once());
   for (const auto& [name, otherwise] :
-       {std::pair{"HikyakuPushParallelism", std::to_string(PushSettings{}.parallelism)},
-        std::pair{"KmsDataKeyReusePeriodSeconds", std::string("300")},
+       {std::pair{"KmsDataKeyReusePeriodSeconds", std::string("300")},
         std::pair{halt_after, halt_after_default()}}) {
     const std::string set = find_extra(settings, name);
     all[name] = set.empty() ? otherwise : set;
@@ -468,17 +475,6 @@ bool has_attribute(const Exchange& exchange, const core::Queue& queue, const std
   PullSettings changed = *queue.pull;
   return apply_attributes(exchange, queue.name, {{name, value}}, true, changed) &&
          in_effect(changed) == present;
-}
-
-std::optional<PushSettings> push_settings_of(const core::PullSettings& settings) {
-  PushSettings push{.url = find_extra(settings, "HikyakuPushUrl")};
-  if (push.url.empty()) {
-    return std::nullopt;
-  }
-  if (const auto given = parse_unsigned(find_extra(settings, "HikyakuPushParallelism"))) {
-    push.parallelism = static_cast<std::uint32_t>(*given);
-  }
-  return push;
 }
 
 aws::Checked<aws::TextMap> read_attributes(const Exchange& exchange, const core::Queue& queue,

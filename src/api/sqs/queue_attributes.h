@@ -29,14 +29,6 @@ aws::Checked<void> set_policy(core::PullSettings& settings, std::string_view tex
 bool has_attribute(const Exchange& exchange, const core::Queue& queue, const std::string& name,
                    const std::string& value);
 
-/// Where a queue pushes what comes into it, and how much of it at once.
-struct PushSettings {
-  std::string url{};
-  std::uint32_t parallelism = 10;
-};
-/// nullopt: it does not push.
-std::optional<PushSettings> push_settings_of(const core::PullSettings& settings);
-
 /// What is asked for by names; "All" for all. invalid_attribute_name: unknown.
 aws::Checked<aws::TextMap> read_attributes(const Exchange& exchange, const core::Queue& queue,
                                            const core::QueueCounted& counted,

@@ -64,20 +64,4 @@ std::optional<core::Receipt> parse_handle(const Secret& key, core::TenantId tena
                        get<std::uint32_t>(content, 17)};
 }
 
-std::string message_id_text(core::MessageId id) {
-  std::string bytes;
-  put(bytes, id.seq.value());
-  put(bytes, id.nonce);
-  std::string text = hex(bytes);
-  for (const std::size_t at : {20U, 16U, 12U, 8U}) {
-    text.insert(at, 1, '-');
-  }
-  return text;
-}
-
-std::string sequence_text(core::MessageId id) {
-  const std::string digits = std::to_string(id.seq.value());
-  return std::string(20 - digits.size(), '0') + digits;
-}
-
 }  // namespace hk::api::sqs

@@ -1,4 +1,4 @@
-/// Receipt handles and ids of pulled messages as clients see them. A handle says by itself which
+/// Receipt handles of pulled messages as clients see them. A handle says by itself which
 /// queue and which receive it belongs to, and is known to be ours by its MAC: "never issued" can be
 /// told from "over", also after a restart. Pure, any thread.
 #pragma once
@@ -22,10 +22,5 @@ std::string to_handle(const Secret& key, core::TenantId tenant, std::string_view
 /// nullopt: not one of ours, or of another queue.
 std::optional<core::Receipt> parse_handle(const Secret& key, core::TenantId tenant,
                                           std::string_view queue, std::string_view handle);
-
-/// A UUID.
-std::string message_id_text(core::MessageId id);
-/// 20 digits.
-std::string sequence_text(core::MessageId id);
 
 }  // namespace hk::api::sqs

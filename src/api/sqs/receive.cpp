@@ -25,7 +25,7 @@ core::MessageId shown_id(const core::Message& message) {
 }
 
 aws::TextMap system_attributes(const Exchange& exchange, const core::Queue& queue,
-                               const core::HandOut::One& one,
+                               const core::Received::One& one,
                                const std::vector<std::string>& names) {
   const core::Message& message = *one.message;
   const core::PullPart& part = *message.pull;
@@ -43,10 +43,10 @@ aws::TextMap system_attributes(const Exchange& exchange, const core::Queue& queu
     all["MessageGroupId"] = message.group;
   }
   if (part.fifo) {
-    all["SequenceNumber"] = sequence_text(message.id);
+    all["SequenceNumber"] = core::sequence_text(message.id);
     if (message.dedup_id.empty()) {
       // It came from another queue, where it had its id from its sender.
-      all["MessageDeduplicationId"] = message_id_text(shown_id(message));
+      all["MessageDeduplicationId"] = core::uuid_text(shown_id(message));
     }
   } else {
     all.erase("MessageDeduplicationId");
@@ -79,17 +79,17 @@ aws::MessageAttributes message_attributes(const core::PullPart& part,
 }
 
 /// False: there is no room for the answer.
-bool write_received(Exchange& exchange, const core::Queue& queue, const core::HandOut& handed,
+bool write_received(Exchange& exchange, const core::Queue& queue, const core::Received& handed,
                     const Wanted& wanted) {
   return exchange.try_succeed([&](aws::Output& out) {
     std::size_t bytes = 0;
-    for (const core::HandOut::One& one : handed.messages) {
+    for (const core::Received::One& one : handed.messages) {
       bytes += one.message->body.size() + 1024;
     }
     out.reserve(bytes);
-    out.list("Messages", handed.messages, [&](aws::Output& item, const core::HandOut::One& one) {
+    out.list("Messages", handed.messages, [&](aws::Output& item, const core::Received::One& one) {
       const core::PullPart& part = *one.message->pull;
-      item.text("MessageId", message_id_text(shown_id(*one.message)));
+      item.text("MessageId", core::uuid_text(shown_id(*one.message)));
       item.text("ReceiptHandle",
                 to_handle(exchange.services.options.receipt_key, exchange.tenant_id(), queue.name,
                           {one.message->id, one.receive}));
@@ -137,9 +137,9 @@ void receive_message(const ExchangePtr& exchange, aws::Input& input) {
   }
   const core::ReceiverId receiver = exchange->batcher.receive(
       std::move(command), [exchange, queue = std::move(*queue),
-                           wanted = std::move(wanted)](Result<core::HandOut> handed) {
-        if (!handed || handed->queue_gone) {
-          exchange->refuse(told(handed ? Error{ErrorKind::not_found, {}} : handed.error()));
+                           wanted = std::move(wanted)](Result<core::Received> handed) {
+        if (!handed) {
+          exchange->refuse(told(handed.error()));
           return;
         }
         if (!write_received(*exchange, queue, *handed, wanted)) {

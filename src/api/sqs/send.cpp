@@ -76,12 +76,12 @@ Checked<Outgoing> check_message(const core::Queue& queue, aws::Input& entry, Giv
 
 void write_sent(aws::Output& out, const Outgoing& sent, const core::Published& published,
                 bool fifo) {
-  out.text("MessageId", message_id_text(published.id));
+  out.text("MessageId", core::uuid_text(published.id));
   out.text("MD5OfMessageBody", sent.body_md5);
   out.text("MD5OfMessageAttributes", sent.attributes_md5);
   out.text("MD5OfMessageSystemAttributes", sent.system_md5);
   if (fifo) {
-    out.text("SequenceNumber", sequence_text(published.id));
+    out.text("SequenceNumber", core::sequence_text(published.id));
   }
 }
 

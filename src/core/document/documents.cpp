@@ -13,7 +13,7 @@ Reply Documents::decide(PutDocumentCommand command) {
   if (!tenants_.contains(document.tenant)) {
     return fail(ErrorKind::not_found, "no such tenant");
   }
-  const auto known = batch_.document(document.tenant, document.kind, document.name);
+  const auto known = batch_.get<Document>({document.tenant, document.kind, document.name});
   const std::uint64_t version = known ? known->version : 0;
   if (command.if_version && *command.if_version != version) {
     return fail(ErrorKind::conflict,
@@ -21,13 +21,13 @@ Reply Documents::decide(PutDocumentCommand command) {
   }
   document.version = version + 1;
   document.created_at = known ? known->created_at : batch_.now();
-  batch_.put_document(std::move(document));
+  batch_.put(Put<Document>{std::move(document)});
   return Done{};
 }
 
 Reply Documents::decide(const DeleteDocumentCommand& command) {
-  if (batch_.document(command.tenant, command.kind, command.name)) {
-    batch_.delete_document(command.tenant, command.kind, command.name);
+  if (batch_.get<Document>({command.tenant, command.kind, command.name})) {
+    batch_.erase<Document>(command.tenant, command.kind, command.name);
   }
   return Done{};
 }

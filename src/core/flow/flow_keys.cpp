@@ -5,7 +5,7 @@
 namespace hk::core {
 
 void FlowKeys::recover(Reader& reader) {
-  for (const FlowKey& flow : reader.flow_keys()) {
+  for (const FlowKey& flow : reader.scan<FlowKey>()) {
     flow_keys_[{flow.tenant, flow.key}] = flow;
     Gate& gate = gate_of(flow);
     open_as(gate, flow);

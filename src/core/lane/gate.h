@@ -18,11 +18,11 @@ namespace hk::core {
 struct Lane;
 
 struct Gate {
-  enum class Kind : std::uint8_t { destination, flow, queue };
+  enum class Kind : std::uint8_t { destination, flow, queue, push };
 
   Kind kind{};
   std::uint64_t serial = 0;  ///< orders timers: pointers must not decide anything
-  std::string name{};        ///< host, flow key or queue
+  std::string name{};        ///< host, flow key, or queue
   TenantId tenant{};
 
   std::uint32_t parallelism = 0;  ///< 0 = no limit

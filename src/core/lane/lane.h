@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <list>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <vector>
@@ -47,9 +48,11 @@ struct Live {
   ReceiverId receiver{};       ///< pulled ones: who holds the lease
   std::uint64_t nonce = 0;     ///< of its id, once it was handed out; 0: not known
   PullQueue* pull = nullptr;   ///< pulled ones: the lane may go before its last message does
+  Gate* push = nullptr;        ///< pulled ones: of its queue, while it is pushed; then it has a
+                               ///< destination and places, too
 
   /// What this message passes beside its lane's gates; null: nothing.
-  [[nodiscard]] std::array<Gate*, 2> own_gates() const { return {destination, flow}; }
+  [[nodiscard]] std::array<Gate*, 3> own_gates() const { return {destination, flow, push}; }
 };
 
 struct TenantLanes;
@@ -60,21 +63,6 @@ struct PullTurn {
   std::uint32_t out = 0;  ///< messages in flight; 0 in order
   std::uint64_t turn = 0;
   friend auto operator<=>(const PullTurn&, const PullTurn&) = default;
-};
-
-/// A queue that is pulled from, in memory: its lanes that have something, and how much is out.
-/// INVARIANT: it is there as long as its queue is, or one of its lanes or messages is in memory.
-struct PullQueue {
-  TenantId tenant{};
-  std::string name{};
-  std::map<PullTurn, Lane*> ready{};  ///< lanes with a message that could be handed out
-  std::uint64_t turns = 0;            ///< given so far
-  std::uint64_t in_flight = 0;        ///< leased
-  bool fed = false;                   ///< listed to be looked at (Scheduler::next_fed)
-  std::map<Seq, Live*> live{};        ///< its messages that are in memory: what is out, and windows
-  std::set<Seq> halted{};             ///< those of them that are
-  std::size_t lanes = 0;              ///< in memory
-  bool orphan = false;                ///< its queue is gone: it goes with the last that uses it
 };
 
 struct Lane {
@@ -103,8 +91,9 @@ struct Lane {
   std::uint32_t slots_used = 0;
   std::set<Seq> held{};  ///< ordered lanes: final ones that keep a slot for their callbacks
 
-  PullQueue* pull = nullptr;  ///< null: its messages are pushed
-  PullTurn turn{};            ///< where == runnable and pull: its key in pull->ready
+  PullQueue* pull = nullptr;    ///< null: its messages are pushed
+  PullTurn turn{};              ///< where == runnable and pull: its key in pull->ready
+  PullQueue* pushes = nullptr;  ///< it is the pusher of this queue, and has no messages of its own
   /// Pulled in order: what has been handed out and is not done, leased or not. Nothing behind the
   /// first of them that cannot go may go.
   std::map<Seq, Live*> begun{};
@@ -123,6 +112,22 @@ struct Lane {
   [[nodiscard]] bool empty() const {
     return window.empty() && retrying.empty() && !more && in_flight == 0 && slots_used == 0;
   }
+};
+
+/// A queue that is pulled from, in memory: its lanes that have something, and how much is out.
+/// INVARIANT: it is there as long as its queue is, or one of its lanes or messages is in memory.
+struct PullQueue {
+  TenantId tenant{};
+  std::string name{};
+  std::map<PullTurn, Lane*> ready{};  ///< lanes with a message that could be handed out
+  std::uint64_t turns = 0;            ///< given so far
+  std::uint64_t in_flight = 0;        ///< leased
+  bool fed = false;                   ///< listed to be looked at (Scheduler::next_fed)
+  std::map<Seq, Live*> live{};        ///< its messages that are in memory: what is out, and windows
+  std::set<Seq> halted{};             ///< those of them that are
+  std::size_t lanes = 0;              ///< in memory
+  bool orphan = false;                ///< its queue is gone: it goes with the last that uses it
+  std::unique_ptr<Lane> pusher{};     ///< its own place in its tenant's round; null: it pushes not
 };
 
 }  // namespace hk::core

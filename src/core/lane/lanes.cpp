@@ -7,9 +7,9 @@
 #include "base/sometimes.h"
 #include "core/message/callback.h"
 #include "core/message/messages.h"
-#include "core/move/moves.h"
 #include "core/pull/pulls.h"
 #include "core/queue/queues.h"
+#include "core/task/tasks.h"
 
 HK_SOMETIMES_DECLARE(accepted_beyond_the_window)
 HK_SOMETIMES_DECLARE(lane_refilled)
@@ -132,18 +132,19 @@ void Lanes::index(Live& live) {
     return;
   }
   live.indexed = true;
-  batch_.put(
-      Put<LaneRow>{live.lane->key,
-                   {.place = live.place,
-                    .not_before = live.not_before,
-                    .attempts = live.attempts,
-                    .flow_key = live.flow != nullptr ? live.flow->name : std::string{},
-                    .host = live.destination != nullptr ? live.destination->name : std::string{},
-                    .started = live.started,
-                    .cancel_requested = live.cancel_requested,
-                    .finished = live.finished,
-                    .first_received_at = live.first_received_at,
-                    .forgiven = live.forgiven}});
+  // Where one of a queue is pushed to is the queue's to say.
+  const bool has_own_host = live.destination != nullptr && live.push == nullptr;
+  batch_.put(Put<LaneRow>{live.lane->key,
+                          {.place = live.place,
+                           .not_before = live.not_before,
+                           .attempts = live.attempts,
+                           .flow_key = live.flow != nullptr ? live.flow->name : std::string{},
+                           .host = has_own_host ? live.destination->name : std::string{},
+                           .started = live.started,
+                           .cancel_requested = live.cancel_requested,
+                           .finished = live.finished,
+                           .first_received_at = live.first_received_at,
+                           .forgiven = live.forgiven}});
 }
 
 void Lanes::index_again(Live& live) {
@@ -244,7 +245,7 @@ void Lanes::fill(Lane& lane, const std::vector<LaneEntry>& entries, bool more) {
   // Cancelled while an attempt ran that a crash cut short: nobody will report, so it ends here.
   for (Live* live : to_cancel) {
     HK_SOMETIMES(cancel_finished_after_restart);
-    auto state = batch_.state(live->seq);
+    auto state = batch_.get<MessageState>(live->seq);
     HK_ASSERT(state.has_value() && state->cancel_requested);
     messages_.cancel_waiting(*live, std::move(*state));
   }
@@ -292,7 +293,7 @@ Live* Lanes::remember(Lane& lane, const LaneEntry& entry) {
     }
   }
   pulls_.halt_if_failed(live);
-  moves_.look_again(lane.key, live.seq);
+  tasks_.look_again(lane.key, live.seq);
   scheduler_.place_read(live);
   return &live;
 }

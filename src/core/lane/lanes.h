@@ -18,20 +18,21 @@
 namespace hk::core {
 
 class Messages;
-class Moves;
 class Pulls;
 class Queues;
+
+class Tasks;
 
 class Lanes : Component {
  public:
   Lanes(Context& context, Scheduler& scheduler, const Queues& queues, Messages& messages,
-        Pulls& pulls, Moves& moves)
+        Pulls& pulls, Tasks& tasks)
       : Component(context),
         scheduler_(scheduler),
         queues_(queues),
         messages_(messages),
         pulls_(pulls),
-        moves_(moves) {}
+        tasks_(tasks) {}
 
   /// REQUIRES: queues and flow keys are there.
   void recover(Reader& reader);
@@ -91,7 +92,7 @@ class Lanes : Component {
   const Queues& queues_;
   Messages& messages_;
   Pulls& pulls_;
-  Moves& moves_;
+  Tasks& tasks_;
 
   std::unordered_map<Seq, std::unique_ptr<Live>> live_;
   std::set<std::pair<Moment, Seq>> leases_;  ///< by the time they run out

@@ -114,6 +114,7 @@ bool Scheduler::drop_if_unused(PullQueue& queue) {
     return false;
   }
   HK_ASSERT(queue.in_flight == 0 && queue.ready.empty() && queue.halted.empty());
+  HK_ASSERT(queue.pusher == nullptr);
   pull_queues_.erase({queue.tenant, queue.name});
   return true;
 }
@@ -140,7 +141,8 @@ void Scheduler::forget_gate(Gate& unrecorded) {
 
 void Scheduler::drop_gate_if_unused(Gate& unused) {
   // Flow and queue gates carry settings: they stay as long as those are stored.
-  if (unused.users != 0 || (unused.kind != Gate::Kind::destination && !unused.orphan)) {
+  const bool recorded = unused.kind == Gate::Kind::flow || unused.kind == Gate::Kind::queue;
+  if (unused.users != 0 || (recorded && !unused.orphan)) {
     return;
   }
   HK_ASSERT(unused.in_use == 0);
@@ -228,6 +230,7 @@ void Scheduler::unuse_own_gates(Live& live) {
   }
   live.destination = nullptr;
   live.flow = nullptr;
+  live.push = nullptr;
 }
 
 }  // namespace hk::core

@@ -38,6 +38,7 @@ void Scheduler::feed(PullQueue& queue) {
     queue.fed = true;
     fed_.push_back(&queue);
   }
+  wake_pusher(queue);
 }
 
 PullQueue* Scheduler::next_fed() {
@@ -114,6 +115,7 @@ Live* Scheduler::pull_oldest(PullQueue& queue, Seq& after, Seq up_to, std::size_
       continue;
     }
     take(lane, live, now);
+    check_refill(lane);  // settle() does not get there while something else of it is ready
     settle(lane, now);
     return &live;
   }

@@ -27,7 +27,7 @@ void Lanes::recover_young(Reader& reader) {
     const auto messages = reader.messages_after(at, messages_per_read);
     for (const auto& message : messages) {
       at = message->id.seq;
-      if (find(at) != nullptr || batch_.state(at).has_value()) {
+      if (find(at) != nullptr || batch_.get<MessageState>(at).has_value()) {
         continue;  // whatever has a state record is final or has an index entry
       }
       const LaneKey key = lane_of(*message);

@@ -10,6 +10,7 @@ HK_SOMETIMES_DECLARE(lane_window_evicted)
 HK_SOMETIMES_DECLARE(lane_parked_at_flow_gate)
 HK_SOMETIMES_DECLARE(lane_parked_at_destination_gate)
 HK_SOMETIMES_DECLARE(lane_parked_at_queue_gate)
+HK_SOMETIMES_DECLARE(pusher_at_its_parallelism)
 HK_SOMETIMES_DECLARE(queue_parked_at_destination_gate)
 HK_SOMETIMES_DECLARE(turn_handed_on)
 HK_SOMETIMES_DECLARE(tenant_at_its_parallelism)
@@ -232,6 +233,7 @@ void Scheduler::park(Lane& lane, Gate& at, Moment now) {
     case Gate::Kind::destination: HK_SOMETIMES(lane_parked_at_destination_gate); break;
     case Gate::Kind::flow: HK_SOMETIMES(lane_parked_at_flow_gate); break;
     case Gate::Kind::queue: HK_SOMETIMES(lane_parked_at_queue_gate); break;
+    case Gate::Kind::push: HK_SOMETIMES(pusher_at_its_parallelism); break;
   }
   if (lane.ordered() && at.kind == Gate::Kind::destination) {
     HK_SOMETIMES(queue_parked_at_destination_gate);
@@ -331,6 +333,13 @@ Live* Scheduler::start_next(Moment now) {
     Lane& lane = *owner.runnable.front();
     owner.runnable.pop_front();
     lane.where = Lane::Where::idle;
+    if (lane.pushes != nullptr) {
+      if (Live* const pushed = push_next(lane, now)) {
+        spend_turn(owner);
+        return pushed;
+      }
+      continue;
+    }
     Moment wake_at = never;
     Live* live = candidate(lane, now, wake_at);
     if (live == nullptr) {
@@ -347,13 +356,18 @@ Live* Scheduler::start_next(Moment now) {
     take(lane, *live, now);
     pass_turn(lane, now);
     settle(lane, now);
-    if (--owner.deficit == 0) {
-      round_.pop_front();
-      round_.push_back(&owner);
-    }
+    spend_turn(owner);
     return live;
   }
   return nullptr;
+}
+
+/// REQUIRES: it is the first of the round.
+void Scheduler::spend_turn(TenantLanes& owner) {
+  if (--owner.deficit == 0) {
+    round_.pop_front();
+    round_.push_back(&owner);
+  }
 }
 
 void Scheduler::take(Lane& lane, Live& live, Moment now) {
@@ -394,7 +408,6 @@ void Scheduler::lease(Live& live, Moment now) {
 void Scheduler::release(Live& live, Moment now) {
   HK_ASSERT(live.leased);
   Lane& lane = *live.lane;
-  TenantLanes& owner = *lane.tenant;
   HK_ASSERT(lane.in_flight > 0);
   live.leased = false;
   --lane.in_flight;
@@ -402,21 +415,39 @@ void Scheduler::release(Live& live, Moment now) {
     HK_ASSERT(lane.pull->in_flight > 0);
     --lane.pull->in_flight;
     count_out(lane, false);
-  } else {
-    HK_ASSERT(owner.places >= live.places && places_ >= live.places && in_flight_ > 0);
-    owner.places -= live.places;
-    places_ -= live.places;
-    --in_flight_;
+  }
+  if (lane.pull == nullptr || live.push != nullptr) {
+    give_up_places(live);
   }
   for (Gate* passed : lane.gates) {
     give_back(*passed, live, now);
   }
+  give_back_own(live, now);
+  go_on(*lane.tenant, now);
+}
+
+void Scheduler::give_up_places(const Live& live) {
+  TenantLanes& owner = *live.lane->tenant;
+  HK_ASSERT(owner.places >= live.places && places_ >= live.places && in_flight_ > 0);
+  owner.places -= live.places;
+  places_ -= live.places;
+  --in_flight_;
+}
+
+void Scheduler::give_back_own(Live& live, Moment now) {
   for (Gate* passed : live.own_gates()) {
     if (passed != nullptr) {
       give_back(*passed, live, now);
     }
   }
   live.places = 1;
+  if (live.push != nullptr) {
+    unuse_own_gates(live);
+  }
+}
+
+/// The tenant holds fewer places now.
+void Scheduler::go_on(TenantLanes& owner, Moment now) {
   wake_crowded(owner, now);
   if (!owner.in_round) {
     uncrowd(owner);  // as it holds fewer now

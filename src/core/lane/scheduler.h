@@ -50,7 +50,8 @@ class Scheduler {
   /// It no longer waits: cancelled. REQUIRES: !live.leased.
   void remove(Live& live, Moment now);
 
-  /// Takes the next message that may start now, with all its gates. Null: none.
+  /// Takes the next message that may start now, with all its gates. Null: none. One of a queue that
+  /// pushes (live.push) is leased, and is judged by its queue's rules before it goes.
   Live* start_next(Moment now);
   /// How many places the attempt takes that start_next() has just given. Only its message tells, so
   /// a limit may be passed by the last attempt that began below it. REQUIRES: places > 0.
@@ -89,6 +90,15 @@ class Scheduler {
   /// The first of a lane in order that is not done, as far as it is in memory; null: none is.
   [[nodiscard]] static const Live* first_of_run(const Lane& lane);
   [[nodiscard]] bool wants_refill(const PullQueue& queue) const;
+
+  // ---- queues that push ----
+
+  /// The queue pushes to this host, so many at once. What is on the wire stays, and counts.
+  void push_from(PullQueue& queue, const std::string& host, std::uint32_t parallelism, Moment now);
+  /// It pushes no longer. What is on the wire stays.
+  void stop_pushing(PullQueue& queue, Moment now);
+  /// It is leased as before, and no attempt of it is under way any more. REQUIRES: live.push.
+  void off_the_wire(Live& live, Moment now);
 
   /// A recovered message that was started before: it keeps its slot. REQUIRES: an ordered lane.
   void hold_slot(Live& live);
@@ -190,6 +200,13 @@ class Scheduler {
   void pass_turn(Lane& lane, Moment now);
   void set_gate_timer(Gate& gate, Moment now);
   void take(Lane& lane, Live& live, Moment now);
+  void spend_turn(TenantLanes& owner);
+  Live* push_next(Lane& lane, Moment now);
+  void put_on_the_wire(const Lane& pusher, Live& live, Moment now);
+  void wake_pusher(PullQueue& queue);
+  void give_up_places(const Live& live);
+  void give_back_own(Live& live, Moment now);
+  void go_on(TenantLanes& owner, Moment now);
   void pass(Gate& gate, Moment now);
   void give_back(Gate& gate, const Live& live, Moment now);
   void crowd(Gate& gate);

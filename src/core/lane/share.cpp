@@ -68,7 +68,8 @@ void Scheduler::uncrowd(TenantLanes& owner) {
 }
 
 void Scheduler::take_places(Live& live, std::uint32_t places) {
-  HK_ASSERT(live.leased && live.lane->pull == nullptr && live.places == 1 && places > 0);
+  HK_ASSERT(live.leased && live.places == 1 && places > 0);
+  HK_ASSERT(live.lane->pull == nullptr || live.push != nullptr);
   if (places == 1) {
     return;
   }

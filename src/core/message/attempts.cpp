@@ -1,6 +1,4 @@
 // Attempts begin, and those that nobody reported of end.
-#include <algorithm>
-
 #include "base/assert.h"
 #include "base/clock_lean.h"
 #include "base/sometimes.h"
@@ -8,7 +6,9 @@
 #include "core/lane/lanes.h"
 #include "core/message/callback.h"
 #include "core/message/messages.h"
+#include "core/message/places.h"
 #include "core/pull/pulls.h"
+#include "core/pull/room.h"
 
 HK_SOMETIMES_DECLARE(lease_ran_out)
 
@@ -19,13 +19,6 @@ namespace {
 /// Each may call back, with its body: after a long sleep of the machine all of them are due at
 /// once.
 constexpr std::size_t expired_places_per_batch = 1024;
-
-/// What the attempt holds in memory, in places.
-std::uint32_t places_of(const Message& message, const Limits& limits) {
-  constexpr std::size_t most = 1U << 16U;  // sums must not overflow, whatever a body's limit is
-  return static_cast<std::uint32_t>(1 +
-                                    std::min(message.body.size() / limits.bytes_per_place, most));
-}
 
 }  // namespace
 
@@ -52,13 +45,18 @@ void Messages::expire_leases() {
 
 void Messages::start_attempts() {
   const Moment now = batch_.now();
-  for (std::size_t started = 0; context_.starting && started < limits_.starts_per_batch;
-       ++started) {
+  MoveRoom room(limits_);
+  for (std::size_t started = 0;
+       context_.starting && started < limits_.starts_per_batch && !room.is_used_up(); ++started) {
     Live* live = scheduler_.start_next(now);
     if (live == nullptr) {
       return;
     }
-    const auto message = batch_.message(live->seq);
+    if (live->push != nullptr) {
+      pulls_.push(*live, room);
+      continue;
+    }
+    const auto message = batch_.get<Message>(live->seq);
     HK_ASSERT(message != nullptr);
     HK_ASSERT(live->not_before <= now);
     live->fence = Fence{context_.progress.epoch(), live->attempts + 1};

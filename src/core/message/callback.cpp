@@ -167,7 +167,7 @@ void Messages::tell_of_attempt(const Live& live, MessageState& state) {
   if (live.callbacks == Live::Callbacks::none) {
     return;
   }
-  const auto message = batch_.message(live.seq);
+  const auto message = batch_.get<Message>(live.seq);
   HK_ASSERT(message != nullptr);
   if (message->callback && !is_callback(*message)) {
     HK_SOMETIMES(called_back);
@@ -181,7 +181,7 @@ void Messages::tell_of_failure(const Live& live, MessageState& state) {
   if (live.callbacks == Live::Callbacks::none) {
     return;
   }
-  const auto message = batch_.message(live.seq);
+  const auto message = batch_.get<Message>(live.seq);
   HK_ASSERT(message != nullptr);
   if (message->failure_callback && !is_callback(*message)) {
     HK_SOMETIMES(called_back_on_failure);
@@ -209,13 +209,13 @@ void Messages::hold_for_callbacks(Live& live) {
 /// For every message that becomes final: if it is a callback, its source may have waited for it. A
 /// dead letter that is retried was final before; its source does not wait a second time.
 void Messages::callback_ended(Seq callback) {
-  const auto message = batch_.message(callback);
+  const auto message = batch_.get<Message>(callback);
   HK_ASSERT(message != nullptr);
   if (!is_callback(*message) || message->replay_of.seq != Seq{}) {
     return;
   }
   const Seq source = message->callback_of.seq;
-  auto state = batch_.state(source);
+  auto state = batch_.get<MessageState>(source);
   if (!state || state->callbacks_open == 0) {
     return;  // not in a queue, or cancelled
   }
@@ -225,7 +225,7 @@ void Messages::callback_ended(Seq callback) {
     HK_SOMETIMES(source_outlived_its_retention);
     batch_.expire_message(batch_.now(), source);
   }
-  batch_.put_state(source, std::move(*state));
+  batch_.put(Put<MessageState>{source, std::move(*state)});
   if (!last) {
     return;
   }
@@ -239,13 +239,13 @@ void Messages::callback_ended(Seq callback) {
   }
   // After a restart: its lane has not been read as far as there.
   HK_SOMETIMES(callback_ended_before_its_source_was_read);
-  const auto told_of = batch_.message(source);
+  const auto told_of = batch_.get<Message>(source);
   HK_ASSERT(told_of != nullptr);
   batch_.put(Erase<LaneRow>{lane_of(*told_of), LanePlace{Moment{}, source}});
 }
 
 bool Messages::awaits_callbacks(Seq source) {
-  const auto state = batch_.state(source);
+  const auto state = batch_.get<MessageState>(source);
   HK_ASSERT(state.has_value());
   return state->callbacks_open > 0;
 }

@@ -23,7 +23,8 @@ Reply Messages::decide(const CancelMessage& command) {
                 "message " + to_text(command.id) + " was not made by the QStash API");
   }
   const Seq seq = command.id.seq;
-  MessageState state = batch_.state(seq).value_or(MessageState{.due = message->not_before});
+  MessageState state =
+      batch_.get<MessageState>(seq).value_or(MessageState{.due = message->not_before});
   if (is_final(state.status)) {
     return fail(ErrorKind::not_found, "message " + to_text(command.id) + " is already finished");
   }
@@ -32,6 +33,17 @@ Reply Messages::decide(const CancelMessage& command) {
                 "message " + to_text(command.id) + " is already being cancelled");
   }
   return Canceled{.running = cancel(seq, lane_of(*message), std::move(state), Why::asked)};
+}
+
+bool Messages::cancel_unless_over(const Message& message) {
+  const Seq seq = message.id.seq;
+  MessageState state =
+      batch_.get<MessageState>(seq).value_or(MessageState{.due = message.not_before});
+  if (is_final(state.status) || state.cancel_requested) {
+    return false;
+  }
+  cancel(seq, lane_of(message), std::move(state), Why::asked);
+  return true;
 }
 
 bool Messages::cancel(Seq seq, const LaneKey& lane, MessageState state, Why why) {
@@ -49,7 +61,7 @@ bool Messages::cancel(Seq seq, const LaneKey& lane, MessageState state, Why why)
   if (live != nullptr && live->leased) {
     HK_SOMETIMES(cancel_of_running_message);
     live->cancel_requested = true;
-    batch_.put_state(seq, std::move(state));
+    batch_.put(Put<MessageState>{seq, std::move(state)});
     lanes_.index_again(*live);  // with the wish in it
     return true;
   }
@@ -63,14 +75,14 @@ bool Messages::cancel(Seq seq, const LaneKey& lane, MessageState state, Why why)
   HK_SOMETIMES(cancel_of_message_beyond_the_window);
   batch_.put(Erase<LaneRow>{lane, LanePlace{lane.ordered() ? Moment{} : state.due, seq}});
   retire(seq, lane, state, Status::canceled);
-  batch_.put_state(seq, std::move(state));
+  batch_.put(Put<MessageState>{seq, std::move(state)});
   return false;
 }
 
 void Messages::cancel_waiting(Live& live, MessageState state) {
   lanes_.unindex(live);
   retire(live.seq, live.lane->key, state, Status::canceled);
-  batch_.put_state(live.seq, std::move(state));
+  batch_.put(Put<MessageState>{live.seq, std::move(state)});
   scheduler_.remove(live, batch_.now());
   lanes_.forget(live);
 }

@@ -19,10 +19,16 @@ namespace hk::core {
 /// out, or from before a restart, changes nothing.
 Reply Messages::decide(CompleteAttempt command) {
   Live* live = lanes_.find(command.id.seq);
-  if (live == nullptr || !live->leased || live->fence != command.fence) {
+  const bool held = live != nullptr && live->leased && live->fence == command.fence &&
+                    (live->pull == nullptr || live->push != nullptr);
+  if (!held) {
     HK_SOMETIMES(late_outcome_refused);
     return fail(ErrorKind::conflict,
                 "the lease of this attempt is over; its outcome is not recorded");
+  }
+  if (live->push != nullptr) {
+    pulls_.push_ended(*live, command);
+    return Done{};
   }
   command.attempt.fence = command.fence;
   command.attempt.started_at = live->started_at;
@@ -47,7 +53,7 @@ void Messages::end_attempt(Live& live, Attempt attempt, bool delivered, bool giv
   // Without an attempt or a cancel behind it the message has no state record yet.
   MessageState state;
   if (live.attempts > 0 || live.cancel_requested) {
-    auto stored = batch_.state(seq);
+    auto stored = batch_.get<MessageState>(seq);
     HK_ASSERT(stored.has_value());
     state = std::move(*stored);
   }
@@ -71,7 +77,7 @@ void Messages::end_attempt(Live& live, Attempt attempt, bool delivered, bool giv
     finish(live, std::move(state), Status::canceled);
     return;
   }
-  const auto message = batch_.message(seq);
+  const auto message = batch_.get<Message>(seq);
   HK_ASSERT(message != nullptr);
   if (give_up || state.attempts > message->retry.retries_max) {
     if (give_up) {
@@ -92,7 +98,7 @@ void Messages::finish(Live& live, MessageState state, Status status) {
   }
   cut_answer(live, state);
   const bool held = state.callbacks_open > 0;
-  batch_.put_state(seq, std::move(state));
+  batch_.put(Put<MessageState>{seq, std::move(state)});
   if (held) {
     hold_for_callbacks(live);
     return;
@@ -132,7 +138,7 @@ void Messages::retire(Seq seq, const LaneKey& lane, MessageState& state, Status 
     ++counts.dead_letters;
     state.in_dlq = true;
     state.expires_at = limits_.retention_dlq.count() == 0 ? never : now + limits_.retention_dlq;
-    batch_.put_dead_letter({tenant, now, seq});
+    batch_.put(Put<DeadLetterKey>{{tenant, now, seq}});
     batch_.event(tenant, seq, EventKind::failed, state.attempts);
   }
   if (state.expires_at != never) {
@@ -159,7 +165,7 @@ void Messages::plan_retry(Live& live, const Message& message, MessageState state
   state.due = live.not_before;
   batch_.event(message.tenant, live.seq, EventKind::retry, state.attempts);
   cut_answer(live, state);
-  batch_.put_state(live.seq, std::move(state));
+  batch_.put(Put<MessageState>{live.seq, std::move(state)});
   lanes_.index(live);  // a retry outlives its first moments by definition
   lanes_.wait(live);
 }

@@ -16,15 +16,11 @@ namespace hk::core {
 
 namespace {
 
-bool same_name(const std::string& a, const std::string& b) {
-  return std::ranges::equal(a, b, {}, to_lower, to_lower);
-}
-
 /// A header takes the place of all that have its name; the others stay.
 void change_headers(std::vector<Header>& headers, const std::vector<Header>& changes) {
   std::erase_if(headers, [&](const Header& old) {
-    return std::ranges::any_of(changes,
-                               [&](const Header& one) { return same_name(one.name, old.name); });
+    return std::ranges::any_of(
+        changes, [&](const Header& one) { return equals_ignoring_case(one.name, old.name); });
   });
   headers.insert(headers.end(), changes.begin(), changes.end());
 }
@@ -60,10 +56,10 @@ void change(Message& message, const RetryDeadLetter::Changes& changes) {
 /// never in both places and never in neither. The old record stays readable for the retention of
 /// finished ones.
 Reply Messages::decide(const RetryDeadLetter& command) {
-  if (command.key.tenant != command.tenant || !batch_.has_dead_letter(command.key)) {
+  if (command.key.tenant != command.tenant || !batch_.get<DeadLetterKey>(key_of(command.key))) {
     return fail(ErrorKind::not_found, "no dead letter " + to_text(command.key));
   }
-  const auto message = batch_.message(command.key.seq);
+  const auto message = batch_.get<Message>(command.key.seq);
   HK_ASSERT(message != nullptr);
 
   auto again = std::make_unique<Message>(*message);
@@ -93,18 +89,18 @@ Reply Messages::decide(const RetryDeadLetter& command) {
 }
 
 Reply Messages::decide(const DeleteDeadLetterCommand& command) {
-  if (command.key.tenant != command.tenant || !batch_.has_dead_letter(command.key)) {
+  if (command.key.tenant != command.tenant || !batch_.get<DeadLetterKey>(key_of(command.key))) {
     return fail(ErrorKind::not_found, "no dead letter " + to_text(command.key));
   }
-  auto state = batch_.state(command.key.seq);
+  auto state = batch_.get<MessageState>(command.key.seq);
   HK_ASSERT(state.has_value() && state->in_dlq && state->status == Status::failed);
 
   HK_SOMETIMES(dead_letter_deleted);
   state->in_dlq = false;
   state->expires_at = batch_.now() + limits_.retention_finished;
-  batch_.delete_dead_letter(command.key);
+  batch_.erase<DeadLetterKey>(key_of(command.key));
   batch_.expire_message(state->expires_at, command.key.seq);
-  batch_.put_state(command.key.seq, std::move(*state));
+  batch_.put(Put<MessageState>{command.key.seq, std::move(*state)});
   Counters& counts = tenants_.counters(command.tenant);
   HK_ASSERT(counts.dead_letters > 0);
   --counts.dead_letters;

@@ -72,7 +72,8 @@ Reply Messages::decide(const Inspect& command) {
   Inspected answer;
   const Seq seq = command.id.seq;
   const Moment now = batch_.now();
-  const MessageState state = batch_.state(seq).value_or(MessageState{.due = message->not_before});
+  const MessageState state =
+      batch_.get<MessageState>(seq).value_or(MessageState{.due = message->not_before});
   if (is_final(state.status)) {
     return answer;
   }
@@ -124,7 +125,7 @@ Reply Messages::decide(const Inspect& command) {
       if (++named > held_named_max) {
         break;
       }
-      const auto source = batch_.message(held);
+      const auto source = batch_.get<Message>(held);
       HK_ASSERT(source != nullptr);
       answer.holds.push_back(
           {"callbacks", "callbacks of message " + to_text(source->id), std::nullopt});

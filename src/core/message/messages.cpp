@@ -15,7 +15,7 @@ Moment Messages::wake_at() const {
 }
 
 std::shared_ptr<const Message> Messages::find(TenantId tenant, MessageId id) {
-  auto message = batch_.message(id.seq);
+  auto message = batch_.get<Message>(id.seq);
   if (message == nullptr || message->tenant != tenant || message->id != id) {
     return nullptr;
   }

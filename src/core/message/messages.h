@@ -59,6 +59,8 @@ class Messages : Component {
   /// True: an attempt of it is on the wire; no other follows. REQUIRES: the state is neither final
   /// nor being cancelled; `lane` is a copy, since the message's own may go with it.
   bool cancel(Seq seq, const LaneKey& lane, MessageState state, Why why);
+  /// As a client has asked. False: it is final, or being cancelled already.
+  bool cancel_unless_over(const Message& message);
   /// Ends a message that is in its lane's window and does not run. REQUIRES: !live.leased.
   void cancel_waiting(Live& live, MessageState state);
   /// The message is final. Its live record is gone afterwards, unless a slot is held for callbacks.

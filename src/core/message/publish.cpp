@@ -1,11 +1,9 @@
 #include <algorithm>
-#include <span>
 
 #include "base/assert.h"
 #include "base/sometimes.h"
 #include "core/flow/flow_keys.h"
 #include "core/message/callback.h"
-#include "core/message/mark.h"
 #include "core/message/messages.h"
 #include "core/pull/pulls.h"
 #include "core/tenant/tenants.h"
@@ -14,40 +12,8 @@
 HK_SOMETIMES_DECLARE(publish_deduplicated)
 HK_SOMETIMES_DECLARE(dedup_window_over)
 HK_SOMETIMES_DECLARE(deduplicated_in_the_scope_of_before)
-HK_SOMETIMES_DECLARE(batch_marked)
-HK_SOMETIMES_DECLARE(marked_batch_refused)
-HK_SOMETIMES_DECLARE(marked_batch_repeated)
-HK_SOMETIMES_DECLARE(mark_window_over)
 
 namespace hk::core {
-
-namespace {
-
-/// What was accepted under the same mark before, in time.
-std::optional<Dedup> find_mark(Batch& batch, const Message& mark) {
-  const auto known = batch.dedup(mark.tenant, mark_dedup_id(mark.dedup_id));
-  if (known && known->expires_at > batch.now()) {
-    HK_SOMETIMES(marked_batch_repeated);
-    return known;
-  }
-  if (known) {
-    HK_SOMETIMES(mark_window_over);
-  }
-  return std::nullopt;
-}
-
-/// Nothing of the mark is stored but its dedup id, with the id that the adapter gave it.
-Published mark_batch(Batch& batch, const Publish& mark) {
-  const Message& message = *mark.message;
-  const std::string dedup_id = mark_dedup_id(message.dedup_id);
-  HK_SOMETIMES(batch_marked);
-  const Moment expires_at = batch.now() + mark.dedup_window;
-  batch.put_dedup(message.tenant, dedup_id, Dedup{message.id, expires_at});
-  batch.expire_dedup(expires_at, message.tenant, dedup_id);
-  return {message.id, false};
-}
-
-}  // namespace
 
 /// What was accepted with the same id before, in time. The id becomes the one that is stored: it
 /// counts once per destination, so that endpoints of a group are decided on their own.
@@ -58,13 +24,13 @@ std::optional<Dedup> Messages::find_duplicate(Publish& command) {
                                         ? pulls_.dedup_scopes(message, command.dedup_window)
                                         : Pulls::DedupScopes{.now = message.url};
   message.dedup_id = given + scopes.now;
-  auto known = batch_.dedup(message.tenant, message.dedup_id);
+  auto known = batch_.get<Dedup>({message.tenant, message.dedup_id});
   if (known && known->expires_at <= batch_.now()) {
     HK_SOMETIMES(dedup_window_over);
     known.reset();
   }
   if (!known && !scopes.before.empty()) {
-    known = batch_.dedup(message.tenant, given + scopes.before);
+    known = batch_.get<Dedup>({message.tenant, given + scopes.before});
     if (known && known->expires_at > batch_.now()) {
       HK_SOMETIMES(deduplicated_in_the_scope_of_before);
     }
@@ -118,7 +84,7 @@ Result<Published> Messages::publish(Publish command) {
   const MessageId id = accept(std::shared_ptr<Message>(std::move(command.message)));
   if (!dedup_id.empty()) {
     const Moment expires_at = batch_.now() + command.dedup_window;
-    batch_.put_dedup(tenant, dedup_id, Dedup{id, expires_at});
+    batch_.put(Put<Dedup>{{{tenant, dedup_id}, Dedup{id, expires_at}}});
     batch_.expire_dedup(expires_at, tenant, dedup_id);
   }
   return Published{id, false};
@@ -152,27 +118,6 @@ Reply Messages::decide(PublishBatch command) {
   all.items.reserve(command.items.size());
   FanOutRoom room;
   for (Publish& item : command.items) {
-    const Message& message = *item.message;
-    if (&item == &command.items.front() && is_mark(message)) {
-      if (!tenants_.contains(message.tenant)) {
-        return fail(ErrorKind::not_found, "no such tenant");
-      }
-      const auto known = find_mark(batch_, message);
-      // Before anything of it is accepted: the mark would keep out what is sent again.
-      for (Publish& other : std::span(command.items).subspan(known ? command.items.size() : 1)) {
-        if (auto fits = pulls_.check(other); !fits) {
-          HK_SOMETIMES(marked_batch_refused);
-          return std::unexpected(fits.error());
-        }
-      }
-      const Published marked = known ? Published{known->first, true} : mark_batch(batch_, item);
-      all.items.emplace_back(marked);
-      if (marked.deduplicated) {
-        ++tenants_.counters(message.tenant).deduplicated;
-        return all;
-      }
-      continue;
-    }
     all.items.push_back(send(std::move(item), room));
   }
   return all;

@@ -24,7 +24,8 @@ void Messages::purge_expired() {
   if (now < next_expiry_check_) {
     return;
   }
-  const auto due = batch_.reader().expiries_until(now, limits_.expiries_per_batch);
+  const auto due =
+      batch_.reader().scan(Range<Expiry>().before(now + Millis{1}), limits_.expiries_per_batch);
   next_expiry_check_ = due.size() == limits_.expiries_per_batch ? now : now + limits_.expiry_poll;
   std::size_t looked_at = 0;
   for (const Expiry& record : due) {
@@ -44,7 +45,7 @@ void Messages::purge_expired() {
     looked_at += record.messages.size() + record.dedups.size();
     context_.progress.write_now();
     for (const Seq seq : record.messages) {
-      const auto state = batch_.state(seq);
+      const auto state = batch_.get<MessageState>(seq);
       if (!state) {
         pulls_.expire(seq);
         continue;
@@ -57,7 +58,7 @@ void Messages::purge_expired() {
       if (state->callbacks_open > 0) {
         continue;
       }
-      const auto message = batch_.message(seq);
+      const auto message = batch_.get<Message>(seq);
       HK_ASSERT(message != nullptr);
       HK_SOMETIMES(message_purged);
       Counters& counts = tenants_.counters(message->tenant);
@@ -65,16 +66,16 @@ void Messages::purge_expired() {
         HK_SOMETIMES(dead_letter_purged);
         HK_ASSERT(counts.dead_letters > 0);
         --counts.dead_letters;
-        batch_.delete_dead_letter({message->tenant, state->finished_at, seq});
+        batch_.erase<DeadLetterKey>(message->tenant, state->finished_at, seq);
       }
       ++counts.purged;
       batch_.purge_message(seq, state->attempts > 1);
     }
     for (const auto& [tenant, id] : record.dedups) {
-      const auto dedup = batch_.dedup(tenant, id);
+      const auto dedup = batch_.get<Dedup>({tenant, id});
       if (dedup && dedup->expires_at <= now) {
         HK_SOMETIMES(dedup_purged);
-        batch_.delete_dedup(tenant, id);
+        batch_.erase<Dedup>(tenant, id);
       }
     }
     batch_.put(Erase<Expiry>{record.at, record.batch});

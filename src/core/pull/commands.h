@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -14,8 +15,8 @@
 
 namespace hk::core {
 
-/// Asks for messages. Done means that HandOut follows: at once if there are some or wait is 0, at
-/// the latest when the wait is over. not_found: no such queue.
+/// Asks for messages. It has one answer, Received: at once if there are some or wait is 0, at the
+/// latest when the wait is over. not_found: no such queue, or it was deleted meanwhile.
 struct Receive {
   TenantId tenant{};
   std::string queue{};
@@ -26,7 +27,8 @@ struct Receive {
   std::string attempt_id{};            ///< FIFO: asked again with it, the same is handed out again
 };
 
-/// The receiver is gone. If nothing was handed out to it yet, nothing will be.
+/// The receiver is gone. If nothing was handed out to it yet, nothing will be: its Receive is
+/// answered so.
 struct StopReceiving {
   TenantId tenant{};
   std::string queue{};
@@ -117,6 +119,24 @@ struct HaltedListed {
   std::vector<One> messages{};
 };
 
-using PullReply = std::variant<QueueCounted, Settled, HaltedListed>;
+/// What a receiver gets. No messages: there were none until its wait was over, or it went away.
+struct Received {
+  struct One {
+    std::shared_ptr<const Message> message{};
+    std::uint32_t receive = 0;  ///< of its receipt
+    Moment first_received_at{};
+    Moment visible_at{};
+  };
+  ReceiverId receiver{};
+  std::vector<One> messages{};
+};
+
+/// Not a reply yet: that comes with this batch or a later one (Batch::Output::late). Whoever holds
+/// the submissions keeps this one until then.
+struct Later {
+  ReceiverId receiver{};
+};
+
+using PullReply = std::variant<QueueCounted, Settled, HaltedListed, Received, Later>;
 
 }  // namespace hk::core

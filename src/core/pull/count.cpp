@@ -21,7 +21,7 @@ QueueCounted Pulls::count(const Queue& queue) {
     // While it is swept nothing is handed out: what is out is among the doomed.
     counted.in_flight = queue.sweep_up_to == Seq{} ? pull->in_flight : 0;
     if (!pull->live.empty()) {
-      const auto oldest = batch_.message(pull->live.begin()->first);
+      const auto oldest = batch_.get<Message>(pull->live.begin()->first);
       HK_ASSERT(oldest != nullptr && oldest->pull);
       counted.oldest = oldest->pull->sent_at;
     }

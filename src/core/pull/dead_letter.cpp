@@ -11,7 +11,7 @@ namespace hk::core {
 /// Its receivers know it by the id that it had first. REQUIRES: leased.
 void Pulls::move_to(const Queue& target, Live& live, const Queue& source) {
   HK_SOMETIMES(moved_to_dead_letter_queue);
-  const auto message = batch_.message(live.seq);
+  const auto message = batch_.get<Message>(live.seq);
   HK_ASSERT(message != nullptr && message->pull);
   auto moved = std::make_shared<Message>(*message);
   PullPart& part = *moved->pull;

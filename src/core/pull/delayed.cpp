@@ -1,7 +1,6 @@
 #include "core/pull/delayed.h"
 
 #include <algorithm>
-#include <charconv>
 
 namespace hk::core {
 
@@ -15,30 +14,7 @@ constexpr std::int64_t per_span = 8 * per_second;
 std::int64_t span_of(Moment due) { return to_ms(due) / per_span; }
 std::uint16_t ms_of(Moment due) { return static_cast<std::uint16_t>(to_ms(due) % per_span); }
 
-/// The number in front, which is taken away with the character that must follow it.
-template <class Number>
-bool take_number(std::string_view& text, char end, Number& number) {
-  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{}) {
-    return false;
-  }
-  text.remove_prefix(static_cast<std::size_t>(rest - text.data()));
-  if (!text.empty() && text.front() == end) {
-    text.remove_prefix(1);
-    return true;
-  }
-  return text.empty() && end == ' ';
-}
-
 }  // namespace
-
-std::int64_t Delayed::second_of(Moment due) { return to_ms(due) / per_second; }
-
-Delayed::Range Delayed::in_second(std::int64_t second, const Slots& slots) {
-  const std::int64_t from = second * per_second % per_span;
-  return {std::ranges::lower_bound(slots, from, {}, &Slot::ms),
-          std::ranges::lower_bound(slots, from + per_second, {}, &Slot::ms)};
-}
 
 void Delayed::add(Moment due, std::uint32_t count) {
   Slots& slots = spans_[span_of(due)];
@@ -72,15 +48,15 @@ bool Delayed::remove(Moment due) {
   return true;
 }
 
-std::vector<std::int64_t> Delayed::forget(Moment now) {
-  std::vector<std::int64_t> gone;
-  const std::int64_t up_to = second_of(now) * per_second;
+std::vector<Moment> Delayed::forget(Moment now) {
+  std::vector<Moment> gone;
+  const std::int64_t up_to = to_ms(second_of(now));
   while (!spans_.empty() && spans_.begin()->first * per_span < up_to) {
     auto& [span, slots] = *spans_.begin();
     auto at = slots.begin();
     for (; at != slots.end() && span * per_span + at->ms < up_to; ++at) {
       total_ -= at->count;
-      const std::int64_t second = (span * per_span + at->ms) / per_second;
+      const Moment second = second_of(moment_from_ms(span * per_span + at->ms));
       if (gone.empty() || gone.back() != second) {
         gone.push_back(second);
       }
@@ -107,31 +83,18 @@ std::uint64_t Delayed::count(Moment now) const {
   return left;
 }
 
-std::string Delayed::text(std::int64_t second) const {
-  std::string text;
-  const auto found = spans_.find(second * per_second / per_span);
-  if (found == spans_.end()) {
-    return text;
+std::vector<DelayedSecond::Slot> Delayed::in_second(Moment second) const {
+  std::vector<DelayedSecond::Slot> found;
+  const auto span = spans_.find(span_of(second));
+  if (span == spans_.end()) {
+    return found;
   }
-  const auto [from, to] = in_second(second, found->second);
-  for (auto slot = from; slot != to; ++slot) {
-    text += text.empty() ? "" : " ";
-    text += std::to_string(slot->ms % per_second) + ':' + std::to_string(slot->count);
+  const std::int64_t from = ms_of(second);
+  for (auto slot = std::ranges::lower_bound(span->second, from, {}, &Slot::ms);
+       slot != span->second.end() && slot->ms < from + per_second; ++slot) {
+    found.push_back({static_cast<std::uint32_t>(slot->ms - from), slot->count});
   }
-  return text;
-}
-
-bool Delayed::read(std::int64_t second, std::string_view text) {
-  while (!text.empty()) {
-    std::uint16_t ms = 0;
-    std::uint32_t count = 0;
-    if (!take_number(text, ':', ms) || !take_number(text, ' ', count) || ms >= per_second ||
-        count == 0) {
-      return false;
-    }
-    add(moment_from_ms(second * per_second + ms), count);
-  }
-  return true;
+  return found;
 }
 
 }  // namespace hk::core

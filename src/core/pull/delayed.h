@@ -2,26 +2,24 @@
 /// for every millisecond in which some become due takes 8 bytes; with delays of 15 minutes at most
 /// that is 7 MB for a queue however many wait in it. Longer delays end on a whole second, which
 /// takes some 20 bytes for each second in which one of them ends. What falls into one second is
-/// stored as one document. In memory; part of DelayedCounts.
+/// stored as one record. In memory; part of DelayedCounts.
 #pragma once
 
 #include <cstdint>
 #include <map>
-#include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/time.h"
+#include "core/pull/record.h"
 
 namespace hk::core {
 
 class Delayed {
  public:
-  static constexpr const char* kind = "delayed";  ///< of the documents
-  static constexpr Millis exact_up_to{900'000};   ///< delays beyond it end on a whole second
+  static constexpr Millis exact_up_to{900'000};  ///< delays beyond it end on a whole second
 
-  static std::int64_t second_of(Moment due);
+  /// Its begin.
+  static Moment second_of(Moment due) { return std::chrono::floor<std::chrono::seconds>(due); }
   /// A due time as it is counted.
   static Moment rounded(Moment due, Moment now) {
     return due > now + exact_up_to ? Moment{std::chrono::ceil<std::chrono::seconds>(due)} : due;
@@ -31,14 +29,12 @@ class Delayed {
   /// False: nothing was counted there.
   bool remove(Moment due);
   /// What has become due is not delayed any more. The seconds that nothing is left of.
-  std::vector<std::int64_t> forget(Moment now);
+  std::vector<Moment> forget(Moment now);
   [[nodiscard]] std::uint64_t count(Moment now) const;
   [[nodiscard]] bool empty() const { return spans_.empty(); }
 
-  /// A second as it is stored: "17:3 900:1"; "" = nothing is left of it.
-  [[nodiscard]] std::string text(std::int64_t second) const;
-  /// False: that is no such text.
-  bool read(std::int64_t second, std::string_view text);
+  /// A second as it is stored; empty: nothing is left of it.
+  [[nodiscard]] std::vector<DelayedSecond::Slot> in_second(Moment second) const;
 
  private:
   struct Slot {
@@ -46,8 +42,6 @@ class Delayed {
     std::uint32_t count = 0;
   };
   using Slots = std::vector<Slot>;  ///< in order, none of them 0
-  using Range = std::pair<Slots::const_iterator, Slots::const_iterator>;
-  static Range in_second(std::int64_t second, const Slots& slots);
 
   std::map<std::int64_t, Slots> spans_;  ///< none of them empty
   std::uint64_t total_ = 0;

@@ -1,24 +1,8 @@
 #include "core/pull/delayed_counts.h"
 
-#include <algorithm>
-#include <charconv>
-
-#include "core/pull/documents.h"
+#include <utility>
 
 namespace hk::core {
-
-namespace {
-
-constexpr const char* counts_field = "counts";
-constexpr std::size_t second_digits = 12;
-
-std::string name_of(const std::string& queue, std::int64_t second) {
-  std::string digits = std::to_string(second);
-  digits.insert(0, second_digits - std::min(second_digits, digits.size()), '0');
-  return queue + '/' + digits;
-}
-
-}  // namespace
 
 std::uint64_t DelayedCounts::count(const QueueKey& queue, Moment now) const {
   const auto found = delayed_.find(queue);
@@ -44,7 +28,7 @@ void DelayedCounts::forget_past(Moment now) {
   }
   next_check_ = now + std::chrono::seconds{1};
   for (auto at = delayed_.begin(); at != delayed_.end();) {
-    for (const std::int64_t second : at->second.forget(now)) {
+    for (const Moment second : at->second.forget(now)) {
       dirty_.insert({at->first, second});
     }
     at = at->second.empty() ? delayed_.erase(at) : std::next(at);
@@ -56,7 +40,7 @@ void DelayedCounts::forget(const QueueKey& queue) {
   if (found == delayed_.end()) {
     return;
   }
-  for (const std::int64_t second : found->second.forget(never)) {
+  for (const Moment second : found->second.forget(never)) {
     dirty_.insert({queue, second});
   }
   delayed_.erase(found);
@@ -66,38 +50,24 @@ void DelayedCounts::flush(Batch& batch) {
   for (const auto& [key, second] : dirty_) {
     const auto& [tenant, queue] = key;
     const auto found = delayed_.find(key);
-    std::string text = found == delayed_.end() ? std::string{} : found->second.text(second);
-    std::string name = name_of(queue, second);
-    if (text.empty()) {
-      batch.put(Erase<Document>{tenant, Delayed::kind, std::move(name)});
-      continue;
+    auto slots = found == delayed_.end() ? std::vector<DelayedSecond::Slot>{}
+                                         : found->second.in_second(second);
+    if (slots.empty()) {
+      batch.erase<DelayedSecond>(tenant, second, queue);
+    } else {
+      batch.put(Put<DelayedSecond>{{tenant, second, queue, std::move(slots)}});
     }
-    batch.put(Put<Document>{{.tenant = tenant,
-                             .kind = Delayed::kind,
-                             .name = std::move(name),
-                             .fields = {{counts_field, std::move(text)}},
-                             .created_at = batch.now()}});
   }
   dirty_.clear();
 }
 
-void DelayedCounts::recover(Reader& reader, TenantId tenant) {
-  for_each_document(reader, tenant, Delayed::kind, [&](const Document& document) {
-    const std::size_t slash = document.name.rfind('/');
-    const std::string queue = document.name.substr(0, slash);
-    std::int64_t second = 0;
-    std::from_chars(document.name.data() + slash + 1, document.name.data() + document.name.size(),
-                    second);
-    if (slash == std::string::npos || document.fields.size() != 1 ||
-        document.name != name_of(queue, second) || second < 0 ||
-        second >= Delayed::second_of(never)) {
-      throw CorruptRecord("counts of delayed messages " + document.name);
+void DelayedCounts::recover(Reader& reader) {
+  for (const DelayedSecond& stored : reader.scan<DelayedSecond>()) {
+    Delayed& delayed = delayed_[{stored.tenant, stored.queue}];
+    for (const DelayedSecond::Slot& slot : stored.slots) {
+      delayed.add(stored.second + Millis{slot.ms}, slot.count);
     }
-    const QueueKey key{tenant, queue};
-    if (!delayed_[key].read(second, document.fields.front().value)) {
-      throw CorruptRecord("counts of delayed messages " + document.name);
-    }
-  });
+  }
 }
 
 }  // namespace hk::core

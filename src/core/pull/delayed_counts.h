@@ -1,5 +1,5 @@
 /// How many messages of each queue that is pulled from are not due yet, and how that is stored: a
-/// document for each second in which something becomes due. Part of Pulls.
+/// record for each second in which something becomes due. Part of Pulls.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace hk::core {
 
 class DelayedCounts {
  public:
-  void recover(Reader& reader, TenantId tenant);
+  void recover(Reader& reader);
   void flush(Batch& batch);
 
   [[nodiscard]] bool has(const QueueKey& queue) const { return delayed_.contains(queue); }
@@ -29,7 +29,7 @@ class DelayedCounts {
 
  private:
   std::map<QueueKey, Delayed> delayed_;
-  std::set<std::pair<QueueKey, std::int64_t>> dirty_;  ///< with the second
+  std::set<std::pair<QueueKey, Moment>> dirty_;  ///< with the second
   Moment next_check_{};
 };
 

@@ -6,11 +6,11 @@
 #include "base/assert.h"
 #include "base/sometimes.h"
 #include "core/lane/lanes.h"
-#include "core/move/moves.h"
 #include "core/pull/no_queue.h"
 #include "core/pull/pulls.h"
 #include "core/pull/size.h"
 #include "core/queue/queues.h"
+#include "core/task/tasks.h"
 
 HK_SOMETIMES_DECLARE(group_stopped)
 HK_SOMETIMES_DECLARE(stopped_group_goes_on_by_settings)
@@ -56,7 +56,7 @@ void Pulls::go_on(Live& live) {
   scheduler_.remove_waiting(live);
   live.halted = false;
   live.pull->halted.erase(live.seq);
-  moves_.look_again(live.lane->key, live.seq);
+  tasks_.look_again(live.lane->key, live.seq);
   lanes_.wait(live);
 }
 
@@ -91,7 +91,7 @@ Reply Pulls::decide(const ListHalted& command) {
       if (seq <= queue->sweep_up_to) {
         continue;
       }
-      const auto message = batch_.message(seq);
+      const auto message = batch_.get<Message>(seq);
       const Live* const live = lanes_.find(seq);
       HK_ASSERT(message != nullptr && message->pull && live != nullptr);
       listed.messages.push_back(
@@ -123,7 +123,7 @@ Reply Pulls::decide(const ResolveHalted& command) {
   }
   if (command.action == ResolveHalted::Action::retry) {
     if (command.body) {
-      const auto message = batch_.message(live->seq);
+      const auto message = batch_.get<Message>(live->seq);
       HK_ASSERT(message != nullptr && message->pull);
       auto edited = std::make_shared<Message>(*message);
       edited->body = *command.body;

@@ -50,7 +50,7 @@ void Pulls::inspect(const Message& message, Inspected& answer) {
     }
     const Live* const first = lane->in_run() ? Scheduler::first_of_run(*lane) : nullptr;
     if (first != nullptr && first->seq < seq) {
-      const auto ahead = batch_.message(first->seq);
+      const auto ahead = batch_.get<Message>(first->seq);
       HK_ASSERT(ahead != nullptr);
       std::optional<Moment> until;
       if (first->not_before > now) {
@@ -63,6 +63,12 @@ void Pulls::inspect(const Message& message, Inspected& answer) {
                                    : first->halted ? ", at which it has stopped"
                                                    : ""),
                               until});
+    }
+  }
+  const PullQueue* const pull = scheduler_.find_pull_queue(key.tenant, key.queue);
+  if (pull != nullptr && pull->pusher != nullptr) {
+    for (const Gate* gate : pull->pusher->gates) {
+      explain_gate(*gate, now, answer.holds);
     }
   }
   if (answer.holds.empty()) {

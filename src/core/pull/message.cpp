@@ -84,7 +84,7 @@ void Pulls::retired(Seq seq, const LaneKey& lane) {
   if (const Live* live = lanes_.find(seq)) {
     due = live->attempts == 0 ? live->not_before : Moment{};
   } else {
-    const auto message = batch_.message(seq);
+    const auto message = batch_.get<Message>(seq);
     HK_ASSERT(message != nullptr);
     const auto entry = lanes_.find_entry(*message);  // the queue's delay may have changed since
     due = entry ? entry->not_before : message->not_before;
@@ -97,7 +97,7 @@ Moment Pulls::kept_until(const Queue& queue, const Message& message) {
 }
 
 void Pulls::expire(Seq seq) {
-  const auto message = batch_.message(seq);
+  const auto message = batch_.get<Message>(seq);
   if (message == nullptr || !message->pull) {
     return;
   }

@@ -1,10 +1,16 @@
 #include "core/pull/pulls.h"
 
+#include "core/queue/queues.h"
+
 namespace hk::core {
 
-void Pulls::recover(Reader& reader, TenantId tenant) {
-  delays_.recover(reader, tenant);
-  recover_retimes(reader, tenant);
+void Pulls::recover(Reader& reader) {
+  delays_.recover(reader);
+  for (const auto& [key, queue] : queues_.all()) {
+    if (queue.retime_up_to != Seq{}) {
+      begin_retime(queue);
+    }
+  }
 }
 
 Reply Pulls::execute(PullCommand&& command) {
@@ -19,9 +25,9 @@ Moment Pulls::wake_at() const {
   return waits_.empty() ? never : std::get<Moment>(*waits_.begin());
 }
 
-void Pulls::settings_changed(const Queue& queue, const PullSettings& before) {
+void Pulls::settings_changed(const Queue& queue) {
   go_on_if_allowed(queue);
-  retime_if_needed(queue, before);
+  use_push(queue);
 }
 
 void Pulls::emptied(const QueueKey& queue) {

@@ -13,6 +13,7 @@
 
 #include "core/command.h"
 #include "core/component.h"
+#include "core/effect.h"
 #include "core/lane/scheduler.h"
 #include "core/pull/delayed_counts.h"
 #include "core/pull/receive_attempts.h"
@@ -23,25 +24,25 @@ namespace hk::core {
 
 class Lanes;
 class Messages;
-class Moves;
 class Queues;
+class Tasks;
 class Tenants;
 struct MoveRoom;
 
 class Pulls : Component {
  public:
-  Pulls(Context& context, Scheduler& scheduler, Lanes& lanes, Tenants& tenants,
-        const Queues& queues, Messages& messages, Moves& moves)
+  Pulls(Context& context, Scheduler& scheduler, Lanes& lanes, Tenants& tenants, Queues& queues,
+        Messages& messages, Tasks& tasks)
       : Component(context),
         scheduler_(scheduler),
         lanes_(lanes),
         tenants_(tenants),
         queues_(queues),
         messages_(messages),
-        moves_(moves),
+        tasks_(tasks),
         attempts_(limits_.receive_attempts_max) {}
 
-  void recover(Reader& reader, TenantId tenant);
+  void recover(Reader& reader);
   Reply execute(PullCommand&& command);
   /// Messages of changed queues learn of the change.
   void retime();
@@ -85,10 +86,19 @@ class Pulls : Component {
   /// The retention of its queue, from when it was sent. REQUIRES: both are of what is pulled.
   static Moment kept_until(const Queue& queue, const Message& message);
 
+  /// It is its turn to be pushed; or it goes elsewhere, which takes room. REQUIRES: live.push.
+  void push(Live& live, MoveRoom& room);
+  /// How that ended. REQUIRES: the same.
+  void push_ended(Live& live, const CompleteAttempt& command);
+
   // ---- of queues ----
 
+  /// It pushes, or not, by its settings as they are now.
+  void use_push(const Queue& queue);
   QueueCounted count(const Queue& queue);
-  void settings_changed(const Queue& queue, const PullSettings& before);
+  void settings_changed(const Queue& queue);
+  /// Its messages up to its retime_up_to are told of its settings.
+  void begin_retime(const Queue& queue);
   /// What it has is doomed.
   void emptied(const QueueKey& queue);
   void queue_gone(const Queue& queue);
@@ -118,16 +128,16 @@ class Pulls : Component {
   Reply decide(const ResolveHalted& command);
 
   // receive.cpp
-  void stop_receiving(TenantId tenant, const std::string& queue, ReceiverId receiver);
+  bool stop_receiving(TenantId tenant, const std::string& queue, ReceiverId receiver);
   bool hand_out_to(const Queue& queue, PullQueue& pull, const Waiter& waiter, MoveRoom& room);
   void answer_late();
   bool must_not_be_handed_out(const Queue& queue, Live& live, const Message& message);
-  void lease_to(Live& live, const Waiter& waiter, Millis visibility);
+  void lease_to(Live& live, ReceiverId receiver, Millis visibility);
   void hide_until(Live& live, Moment until);
-  static HandOut::One handed_out(const Live& live, std::shared_ptr<const Message> message);
+  static Received::One handed_out(const Live& live, std::shared_ptr<const Message> message);
 
   // receive_again.cpp
-  bool hand_out_again(const Queue& queue, const Receive& command);
+  std::optional<Received> hand_out_again(const Queue& queue, const Receive& command);
   void note_attempt(const Queue& queue, const std::string& id, const std::vector<Live*>& given);
 
   // settle.cpp
@@ -142,22 +152,20 @@ class Pulls : Component {
   void go_on_if_allowed(const Queue& queue);
 
   // retime.cpp
-  void begin_retime(const Queue& queue, Seq up_to);
-  void retime_if_needed(const Queue& queue, const PullSettings& before);
   bool retime(const Queue& queue, Retime& retime, std::size_t& budget);
   void retime_one(const Queue& queue, const LaneKey& lane, LaneEntry entry);
-  void recover_retimes(Reader& reader, TenantId tenant);
 
   Scheduler& scheduler_;
   Lanes& lanes_;
   Tenants& tenants_;
-  const Queues& queues_;
+  Queues& queues_;
   Messages& messages_;
-  Moves& moves_;
+  Tasks& tasks_;
 
   /// By queue, first come, first served. None of them is empty.
   std::map<QueueKey, std::list<Waiter>> waiters_;
   std::set<std::tuple<Moment, TenantId, std::string, ReceiverId>> waits_;  ///< by their ends
+  std::map<QueueKey, std::shared_ptr<const PushTarget>> pushes_;           ///< of queues that push
   ReceiveAttempts attempts_;
   DelayedCounts delays_;
   std::map<QueueKey, Retime> retimes_;

@@ -28,37 +28,44 @@ Reply Pulls::decide(const Receive& command) {
   if (queue == nullptr) {
     return no_queue(command.queue);
   }
-  if (context_.starting && hand_out_again(*queue, command)) {
-    return Done{};
+  if (context_.starting) {
+    if (auto again = hand_out_again(*queue, command)) {
+      return *std::move(again);
+    }
   }
   const Moment until = batch_.now() + command.wait.value_or(queue->pull->wait);
   waiters_[{command.tenant, command.queue}].push_back(
       {command.receiver, command.max, command.visibility, until, command.attempt_id});
   waits_.emplace(until, command.tenant, command.queue, command.receiver);
   scheduler_.feed(scheduler_.pull_queue(command.tenant, command.queue));
-  return Done{};
+  return Later{command.receiver};
 }
 
 Reply Pulls::decide(const StopReceiving& command) {
-  stop_receiving(command.tenant, command.queue, command.receiver);
+  if (stop_receiving(command.tenant, command.queue, command.receiver)) {
+    HK_SOMETIMES(receiver_went_away);
+  }
   return Done{};
 }
 
-void Pulls::stop_receiving(TenantId tenant, const std::string& queue, ReceiverId receiver) {
+/// Answers it with nothing. False: it does not wait.
+bool Pulls::stop_receiving(TenantId tenant, const std::string& queue, ReceiverId receiver) {
   const auto waiting = waiters_.find({tenant, queue});
   if (waiting == waiters_.end()) {
-    return;
+    return false;
   }
   std::list<Waiter>& line = waiting->second;
   const auto waiter = std::ranges::find(line, receiver, &Waiter::receiver);
-  if (waiter != line.end()) {
-    HK_SOMETIMES(receiver_went_away);
-    waits_.erase({waiter->until, tenant, queue, receiver});
-    line.erase(waiter);
-    if (line.empty()) {
-      waiters_.erase(waiting);
-    }
+  if (waiter == line.end()) {
+    return false;
   }
+  waits_.erase({waiter->until, tenant, queue, receiver});
+  line.erase(waiter);
+  if (line.empty()) {
+    waiters_.erase(waiting);
+  }
+  batch_.answer(receiver, Received{.receiver = receiver});
+  return true;
 }
 
 void Pulls::hand_out() {
@@ -94,7 +101,7 @@ void Pulls::hand_out() {
 
 /// False: there is nothing, or there was no room to look further.
 bool Pulls::hand_out_to(const Queue& queue, PullQueue& pull, const Waiter& waiter, MoveRoom& room) {
-  HandOut out{.receiver = waiter.receiver};
+  Received out{.receiver = waiter.receiver};
   const Millis visibility = waiter.visibility.value_or(queue.pull->visibility);
   std::vector<Live*> taken;
   while (out.messages.size() < waiter.max && !room.is_used_up()) {
@@ -102,13 +109,13 @@ bool Pulls::hand_out_to(const Queue& queue, PullQueue& pull, const Waiter& waite
     if (live == nullptr) {
       break;
     }
-    auto message = batch_.message(live->seq);
+    auto message = batch_.get<Message>(live->seq);
     HK_ASSERT(message != nullptr && message->pull);
     if (must_not_be_handed_out(queue, *live, *message)) {
       room.take(*message);
       continue;
     }
-    lease_to(*live, waiter, visibility);
+    lease_to(*live, waiter.receiver, visibility);
     room.hand_out(*message);
     live->nonce = message->id.nonce;
     out.messages.push_back(handed_out(*live, std::move(message)));
@@ -126,11 +133,11 @@ bool Pulls::hand_out_to(const Queue& queue, PullQueue& pull, const Waiter& waite
   } else if (queue.pull->fifo && !waiter.attempt_id.empty()) {
     note_attempt(queue, waiter.attempt_id, taken);
   }
-  batch_.effect(std::move(out));
+  batch_.answer(waiter.receiver, std::move(out));
   return true;
 }
 
-HandOut::One Pulls::handed_out(const Live& live, std::shared_ptr<const Message> message) {
+Received::One Pulls::handed_out(const Live& live, std::shared_ptr<const Message> message) {
   const Moment before = message->pull->first_received_at;
   return {std::move(message), live.attempts, before != Moment{} ? before : live.first_received_at,
           live.lease_until};
@@ -147,18 +154,18 @@ void Pulls::answer_late() {
     }
     const auto [until, tenant, queue, receiver] = *waits_.begin();
     stop_receiving(tenant, queue, receiver);
-    batch_.effect(HandOut{.receiver = receiver});
   }
 }
 
 void Pulls::queue_gone(const Queue& queue) {
+  use_push(queue);
   const auto found = waiters_.find({queue.tenant, queue.name});
   if (found == waiters_.end()) {
     return;
   }
   for (const Waiter& waiter : found->second) {
     waits_.erase({waiter.until, queue.tenant, queue.name, waiter.receiver});
-    batch_.effect(HandOut{.receiver = waiter.receiver, .queue_gone = true});
+    batch_.answer(waiter.receiver, no_queue(queue.name));
   }
   waiters_.erase(found);
 }
@@ -186,14 +193,14 @@ bool Pulls::must_not_be_handed_out(const Queue& queue, Live& live, const Message
   return true;
 }
 
-void Pulls::lease_to(Live& live, const Waiter& waiter, Millis visibility) {
+void Pulls::lease_to(Live& live, ReceiverId receiver, Millis visibility) {
   HK_ASSERT(live.leased);
   if (live.attempts > 0) {
     HK_SOMETIMES(received_again);
   }
   ++live.attempts;
   ++tenants_.counters(live.lane->key.tenant).attempts;
-  live.receiver = waiter.receiver;
+  live.receiver = receiver;
   live.fence = {context_.progress.epoch(), live.attempts};
   live.started_at = batch_.now();
   if (live.first_received_at == Moment{}) {

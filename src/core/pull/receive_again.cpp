@@ -17,15 +17,15 @@ namespace {
 constexpr Millis remembered = std::chrono::minutes{5};
 }
 
-/// True: it was given what it was given before. False: it was given nothing, or not all of that is
-/// still out as it was.
-bool Pulls::hand_out_again(const Queue& queue, const Receive& command) {
+/// What it was given before. Nullopt: it was given nothing, or not all of that is still out as it
+/// was.
+std::optional<Received> Pulls::hand_out_again(const Queue& queue, const Receive& command) {
   if (command.attempt_id.empty() || !queue.pull->fifo) {
-    return false;
+    return std::nullopt;
   }
   Given* const given = attempts_.find({queue.tenant, queue.name}, command.attempt_id, batch_.now());
   if (given == nullptr) {
-    return false;
+    return std::nullopt;
   }
   const bool as_it_was = std::ranges::all_of(given->messages, [this](const Given::One& one) {
     const Live* const live = lanes_.find(one.receipt.id.seq);
@@ -35,19 +35,18 @@ bool Pulls::hand_out_again(const Queue& queue, const Receive& command) {
   const Millis visibility = command.visibility.value_or(queue.pull->visibility);
   if (!as_it_was || visibility <= Millis{0}) {
     HK_SOMETIMES(not_handed_out_again_as_it_was);
-    return false;
+    return std::nullopt;
   }
   HK_SOMETIMES(handed_out_again);
-  HandOut out{.receiver = command.receiver};
+  Received out{.receiver = command.receiver};
   for (Given::One& one : given->messages) {
     Live& live = *lanes_.find(one.receipt.id.seq);
     live.receiver = command.receiver;
     hide_until(live, batch_.now() + visibility);
     one.lease_until = live.lease_until;
-    out.messages.push_back(handed_out(live, batch_.message(live.seq)));
+    out.messages.push_back(handed_out(live, batch_.get<Message>(live.seq)));
   }
-  batch_.effect(std::move(out));
-  return true;
+  return out;
 }
 
 /// REQUIRES: all of them are leased.
@@ -55,7 +54,7 @@ void Pulls::note_attempt(const Queue& queue, const std::string& id,
                          const std::vector<Live*>& given) {
   Given note{.until = batch_.now() + remembered};
   for (const Live* const live : given) {
-    const auto message = batch_.message(live->seq);
+    const auto message = batch_.get<Message>(live->seq);
     HK_ASSERT(message != nullptr);
     note.messages.push_back({{message->id, live->attempts}, live->lease_until});
   }

@@ -1,14 +1,11 @@
 // A changed queue concerns the messages that it has: a shorter retention ends them earlier, and the
 // delay of a FIFO queue is that of all who still wait for it. The index is walked once, a bounded
-// number of messages per batch. A document says that the walk is not done; a restart begins again,
+// number of messages per batch. The queue's record says how far it must go; a restart begins again,
 // and nothing is wrong with doing it twice.
-#include <charconv>
-
 #include "base/assert.h"
 #include "base/sometimes.h"
 #include "core/lane/lanes.h"
 #include "core/message/messages.h"
-#include "core/pull/documents.h"
 #include "core/pull/pulls.h"
 #include "core/queue/in_turn.h"
 #include "core/queue/queues.h"
@@ -19,32 +16,10 @@ HK_SOMETIMES_DECLARE(fifo_delay_changed_while_waiting)
 
 namespace hk::core {
 
-namespace {
-
-constexpr const char* retime_kind = "retime";
-constexpr const char* up_to_field = "up_to";
-
-}  // namespace
-
-void Pulls::begin_retime(const Queue& queue, Seq up_to) {
-  retimes_.insert_or_assign({queue.tenant, queue.name}, Retime{IndexWalk(queue), up_to});
-  lanes_.index_soon(up_to);
-}
-
-void Pulls::retime_if_needed(const Queue& queue, const PullSettings& before) {
-  const PullSettings& now = *queue.pull;
-  const bool shorter = now.retention < before.retention;
-  const bool other_delay = now.fifo && now.delay != before.delay;
-  if (queue.lag == 0 || (!shorter && !other_delay)) {
-    return;
-  }
-  const Seq up_to = context_.progress.last_message();
-  begin_retime(queue, up_to);
-  batch_.put(Put<Document>{{.tenant = queue.tenant,
-                            .kind = retime_kind,
-                            .name = queue.name,
-                            .fields = {{up_to_field, std::to_string(up_to.value())}},
-                            .created_at = batch_.now()}});
+void Pulls::begin_retime(const Queue& queue) {
+  retimes_.insert_or_assign({queue.tenant, queue.name},
+                            Retime{IndexWalk(queue), queue.retime_up_to});
+  lanes_.index_soon(queue.retime_up_to);
 }
 
 void Pulls::retime() {
@@ -58,7 +33,7 @@ void Pulls::retime() {
               return false;
             }
             HK_SOMETIMES(pull_queue_retimed);
-            batch_.put(Erase<Document>{tenant, retime_kind, name});
+            queues_.retimed(key);
             return true;
           });
 }
@@ -69,7 +44,7 @@ bool Pulls::retime(const Queue& queue, Retime& retime, std::size_t& budget) {
       batch_, queue, retime.up_to, budget, [&](const LaneKey& lane, const LaneEntry& entry) {
         // A message that is pulled has a state once it is final. What is about to be
         // swept is not counted as delayed any more.
-        if (entry.place.seq > queue.sweep_up_to && !batch_.state(entry.place.seq)) {
+        if (entry.place.seq > queue.sweep_up_to && !batch_.get<MessageState>(entry.place.seq)) {
           retime_one(queue, lane, entry);
         }
       });
@@ -77,7 +52,7 @@ bool Pulls::retime(const Queue& queue, Retime& retime, std::size_t& budget) {
 
 void Pulls::retime_one(const Queue& queue, const LaneKey& lane, LaneEntry entry) {
   const Seq seq = entry.place.seq;
-  const auto message = batch_.message(seq);
+  const auto message = batch_.get<Message>(seq);
   if (message == nullptr || !message->pull) {
     return;  // of the queue that had this name before; it is being cancelled
   }
@@ -106,19 +81,6 @@ void Pulls::retime_one(const Queue& queue, const LaneKey& lane, LaneEntry entry)
   live->not_before = due;
   lanes_.index_again(*live);
   scheduler_.due_changed(*live, batch_.now());
-}
-
-void Pulls::recover_retimes(Reader& reader, TenantId tenant) {
-  for_each_document(reader, tenant, retime_kind, [&](const Document& document) {
-    std::uint64_t up_to = 0;
-    const std::string text =
-        document.fields.size() == 1 ? document.fields.front().value : std::string{};
-    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), up_to);
-    if (error != std::errc{} || rest != text.data() + text.size()) {
-      throw CorruptRecord("changed queue " + document.name);
-    }
-    begin_retime(Queue{.tenant = tenant, .name = document.name}, Seq{up_to});
-  });
 }
 
 }  // namespace hk::core

@@ -1,4 +1,4 @@
-/// How much a batch may still take out of queues that are pulled from. Pure.
+/// How much a batch may still take out of queues that are pulled from, and tasks look at. Pure.
 #pragma once
 
 #include <algorithm>
@@ -23,6 +23,11 @@ struct MoveRoom {
   void take(const Message& message) {
     messages -= std::min<std::size_t>(messages, 1);
     bytes -= std::min(bytes, pulled_bytes(message));
+  }
+  /// To read it, of whatever kind it is.
+  void look_at(const Message& message) {
+    messages -= std::min<std::size_t>(messages, 1);
+    bytes -= std::min(bytes, message.body.size());
   }
   void hand_out(const Message& message) {
     handed_bytes -= std::min(handed_bytes, pulled_bytes(message));

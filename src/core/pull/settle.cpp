@@ -45,7 +45,7 @@ Result<Live*> Pulls::find_held(const Queue& queue, const Receipt& receipt) {
     if (message == nullptr || message->queue != queue.name || !message->pull) {
       return std::unexpected(gone());
     }
-    if (const auto state = batch_.state(receipt.id.seq)) {
+    if (const auto state = batch_.get<MessageState>(receipt.id.seq)) {
       return std::unexpected(state->cancel_requested ? canceled() : gone());
     }
     if (live == nullptr) {

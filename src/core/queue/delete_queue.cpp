@@ -5,10 +5,10 @@
 #include "base/sometimes.h"
 #include "core/lane/lanes.h"
 #include "core/message/messages.h"
-#include "core/move/moves.h"
 #include "core/pull/pulls.h"
 #include "core/queue/in_turn.h"
 #include "core/queue/queues.h"
+#include "core/task/tasks.h"
 
 HK_SOMETIMES_DECLARE(queue_deleted_with_messages)
 HK_SOMETIMES_DECLARE(sweep_goes_on_in_the_next_batch)
@@ -28,7 +28,7 @@ Reply Queues::decide(const DeleteQueueCommand& command) {
     HK_SOMETIMES(queue_deleted_with_messages);
   }
   pulls_.queue_gone(queue);
-  moves_.queue_gone(queue);
+  tasks_.queue_gone(queue);
   begin_sweep(queue);
   return Done{};
 }
@@ -77,7 +77,7 @@ bool Queues::sweep(const Queue& queue, IndexWalk& walk, std::size_t& budget) {
   return walk.go_on(batch_, queue, queue.sweep_up_to, budget,
                     [this](const LaneKey& lane, const LaneEntry& entry) {
                       const Seq seq = entry.place.seq;
-                      MessageState state = batch_.state(seq).value_or(
+                      MessageState state = batch_.get<MessageState>(seq).value_or(
                           MessageState{.due = lane.ordered() ? entry.not_before : entry.place.due});
                       if (!is_final(state.status) && !state.cancel_requested) {
                         messages_.cancel(seq, lane, std::move(state), Messages::Why::swept);

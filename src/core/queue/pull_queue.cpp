@@ -11,6 +11,17 @@ HK_SOMETIMES_DECLARE(pull_queue_purged)
 
 namespace hk::core {
 
+namespace {
+
+/// A shorter retention ends them earlier; the delay of a FIFO queue is that of all who wait for it.
+bool concerns_its_messages(const Queue& queue, const PullSettings& before) {
+  const PullSettings& now = *queue.pull;
+  return queue.lag > 0 &&
+         (now.retention < before.retention || (now.fifo && now.delay != before.delay));
+}
+
+}  // namespace
+
 Reply Queues::decide(CreatePullQueue command) {
   if (!tenants_.contains(command.tenant)) {
     return fail(ErrorKind::not_found, "no such tenant");
@@ -23,6 +34,7 @@ Reply Queues::decide(CreatePullQueue command) {
   Queue& queue = change(make(command.tenant, command.name));
   queue.pull = std::move(command.settings);
   queue.pull->version = 1;
+  pulls_.use_push(queue);
   return QueueMade{.existed = false, .queue = queue};
 }
 
@@ -41,7 +53,11 @@ Reply Queues::decide(SetPullSettings command) {
   queue.pull->fifo = before.fifo;  // messages are in lanes of one kind or of the other
   ++queue.pull->version;
   queue.updated_at = batch_.now();
-  pulls_.settings_changed(queue, before);
+  pulls_.settings_changed(queue);
+  if (concerns_its_messages(queue, before)) {
+    queue.retime_up_to = context_.progress.last_message();
+    pulls_.begin_retime(queue);
+  }
   return Done{};
 }
 

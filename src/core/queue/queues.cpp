@@ -2,7 +2,8 @@
 
 #include "base/assert.h"
 #include "base/sometimes.h"
-#include "core/move/moves.h"
+#include "core/pull/pulls.h"
+#include "core/task/tasks.h"
 
 HK_SOMETIMES_DECLARE(queue_made_again_while_deleted)
 HK_SOMETIMES_DECLARE(recovered_sweep)
@@ -10,13 +11,14 @@ HK_SOMETIMES_DECLARE(recovered_sweep)
 namespace hk::core {
 
 void Queues::recover(Reader& reader) {
-  for (const Queue& queue : reader.queues()) {
+  for (const Queue& queue : reader.scan<Queue>()) {
     queues_[{queue.tenant, queue.name}] = queue;
     scheduler_.queue_gate(queue.tenant, queue.name).paused = queue.paused;
     if (queue.sweep_up_to != Seq{}) {
       HK_SOMETIMES(recovered_sweep);
       go_on_sweeping(queue);
     }
+    pulls_.use_push(queue);
   }
 }
 
@@ -74,9 +76,15 @@ void Queues::leave(Seq seq, const LaneKey& lane) {
     --queue.doomed;
   }
   if (lane.ordered()) {
-    moves_.look_again(lane, seq);
+    tasks_.look_again(lane, seq);
   }
   drop_if_over(queue);
+}
+
+void Queues::retimed(const QueueKey& key) {
+  if (const auto found = queues_.find(key); found != queues_.end()) {
+    change(found).retime_up_to = Seq{};
+  }
 }
 
 Queues::Records::iterator Queues::make(TenantId tenant, const std::string& name) {

@@ -18,21 +18,23 @@ namespace hk::core {
 
 class Lanes;
 class Messages;
-class Moves;
 class Pulls;
+class Tasks;
 class Tenants;
 
 class Queues : Component {
+  using Records = std::map<QueueKey, Queue>;
+
  public:
   Queues(Context& context, Scheduler& scheduler, const Tenants& tenants, Lanes& lanes,
-         Messages& messages, Pulls& pulls, Moves& moves)
+         Messages& messages, Pulls& pulls, Tasks& tasks)
       : Component(context),
         scheduler_(scheduler),
         tenants_(tenants),
         lanes_(lanes),
         messages_(messages),
         pulls_(pulls),
-        moves_(moves) {}
+        tasks_(tasks) {}
 
   void recover(Reader& reader);
   Reply execute(QueueCommand&& command);
@@ -41,6 +43,8 @@ class Queues : Component {
   [[nodiscard]] Moment wake_at() const;
   void flush();
 
+  /// Also those that are being deleted.
+  [[nodiscard]] const Records& all() const { return queues_; }
   /// Also one that is being deleted. Null: there is none.
   [[nodiscard]] const Queue* find(TenantId tenant, const std::string& name) const;
   /// Null: there is none, or one whose messages are pushed.
@@ -50,10 +54,10 @@ class Queues : Component {
   void join(TenantId tenant, const std::string& name);
   /// A message of the queue is final.
   void leave(Seq seq, const LaneKey& lane);
+  /// Its messages know of its settings.
+  void retimed(const QueueKey& key);
 
  private:
-  using Records = std::map<QueueKey, Queue>;
-
   Reply decide(const UpsertQueue& command);
   Reply decide(const DeleteQueueCommand& command);
   Reply decide(CreatePullQueue command);
@@ -76,7 +80,7 @@ class Queues : Component {
   Lanes& lanes_;
   Messages& messages_;
   Pulls& pulls_;
-  Moves& moves_;
+  Tasks& tasks_;
 
   Records queues_;
   std::set<QueueKey> dirty_;              ///< those not in queues_ are gone

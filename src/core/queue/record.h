@@ -11,6 +11,19 @@
 
 namespace hk::core {
 
+/// A queue that pushes: what comes into it is posted to a URL.
+struct PushSettings {
+  static constexpr std::uint32_t parallelism_default = 10;
+
+  std::string url{};              ///< "" = it does not push
+  std::uint32_t parallelism = 0;  ///< messages on the wire at once; 0 = not said
+
+  [[nodiscard]] std::uint32_t at_once() const {
+    return parallelism == 0 ? parallelism_default : parallelism;
+  }
+  friend bool operator==(const PushSettings&, const PushSettings&) = default;
+};
+
 /// What makes a queue one that is pulled from. `extra` and `tags` are the adapter's: the core keeps
 /// them and reads nothing of them.
 struct PullSettings {
@@ -27,6 +40,7 @@ struct PullSettings {
   /// A group stops at a message that has failed, instead of losing it. Without a maximum of its
   /// own the queue has Limits::halt_after.
   bool halt = false;
+  PushSettings push{};
   std::vector<Header> extra{};
   std::vector<Header> tags{};
   Moment purged_at{};
@@ -45,8 +59,10 @@ struct Queue {
   std::uint64_t lag = 0;  ///< messages of it that are not final
   /// Its messages up to this one are being cancelled, a few per batch, because it was deleted.
   Seq sweep_up_to{};
-  std::uint64_t doomed = 0;            ///< of `lag`, if pulled from: what a sweep cancels
-  bool deleted = false;                ///< not shown any more; gone when the sweep is done
+  std::uint64_t doomed = 0;  ///< of `lag`, if pulled from: what a sweep cancels
+  bool deleted = false;      ///< not shown any more; gone when the sweep is done
+  /// Its messages up to this one are being told of a changed delay or retention.
+  Seq retime_up_to{};
   std::optional<PullSettings> pull{};  ///< nullopt: its messages are pushed
   friend bool operator==(const Queue&, const Queue&) = default;
 };

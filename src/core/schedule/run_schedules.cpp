@@ -65,8 +65,8 @@ void Schedules::advance() {
 /// deleted before them. What waits meanwhile is looked at again when its turn comes.
 void Schedules::read_due() {
   const std::size_t limit = limits_.schedules_per_batch * batches_read_ahead;
-  next_at_ = batch_.earliest_run();  // of what this batch has moved: not in the list yet
-  for (ScheduleDue& one : batch_.reader().next_schedules(limit + 1)) {
+  next_at_ = put_by_this_batch_;  // not in the list yet
+  for (ScheduleDue& one : batch_.reader().scan<ScheduleDue>({}, limit + 1)) {
     if (one.at > batch_.now() || due_.size() == limit) {
       next_at_ = std::min(next_at_, one.at);
       return;
@@ -77,12 +77,12 @@ void Schedules::read_due() {
 
 /// Returns the bytes of the messages that it made.
 std::size_t Schedules::run(const ScheduleDue& due) {
-  auto state = batch_.schedule_state(due.tenant, due.id);
+  auto state = batch_.get<ScheduleState>({due.tenant, due.id});
   if (!state || state->next_at != due.at) {
     HK_SOMETIMES(schedule_changed_before_its_run);
     return 0;  // deleted or moved since it was read
   }
-  auto schedule = batch_.schedule(due.tenant, due.id);
+  auto schedule = batch_.get<Schedule>({due.tenant, due.id});
   HK_ASSERT(schedule.has_value());
   const Moment now = batch_.now();
   std::size_t bytes = 0;

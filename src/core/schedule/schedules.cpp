@@ -6,6 +6,7 @@
 #include "base/sometimes.h"
 #include "core/message/callback.h"
 #include "core/schedule/cron.h"
+#include "core/schedule/order.h"
 #include "core/schedule/schedules.h"
 #include "core/tenant/tenants.h"
 #include "core/topic/topics.h"
@@ -37,7 +38,7 @@ std::string random_id(Rng& rng) {
 }  // namespace
 
 void Schedules::recover(Reader& reader) {
-  for (const ScheduleDue& first : reader.next_schedules(1)) {
+  for (const ScheduleDue& first : reader.scan<ScheduleDue>({}, 1)) {
     next_at_ = first.at;
   }
 }
@@ -67,7 +68,8 @@ Result<Moment> Schedules::next_run(const std::string& cron) {
 void Schedules::put_state(TenantId tenant, const std::string& id, ScheduleState state,
                           Moment previous_next_at) {
   next_at_ = std::min(next_at_, state.next_at);
-  batch_.put_schedule_state(tenant, id, std::move(state), previous_next_at);
+  put_by_this_batch_ = std::min(put_by_this_batch_, state.next_at);
+  put_schedule_state(batch_, tenant, id, std::move(state), previous_next_at);
 }
 
 Reply Schedules::decide(UpsertSchedule command) {
@@ -100,9 +102,9 @@ Reply Schedules::decide(UpsertSchedule command) {
   schedule.created_at = batch_.now();
   ScheduleState state{.next_at = *next_at};
   Moment previous_next_at = never;
-  if (const auto known = batch_.schedule_state(schedule.tenant, schedule.id)) {
+  if (const auto known = batch_.get<ScheduleState>({schedule.tenant, schedule.id})) {
     HK_SOMETIMES(schedule_replaced);
-    const auto replaced = batch_.schedule(schedule.tenant, schedule.id);
+    const auto replaced = batch_.get<Schedule>({schedule.tenant, schedule.id});
     HK_ASSERT(replaced.has_value());
     schedule.created_at = replaced->created_at;
     state.paused = known->paused;
@@ -115,22 +117,22 @@ Reply Schedules::decide(UpsertSchedule command) {
   prototype.not_before = Moment{};
   put_state(schedule.tenant, schedule.id, std::move(state), previous_next_at);
   std::string id = schedule.id;
-  batch_.put_schedule(std::move(schedule));
+  batch_.put(Put<Schedule>(std::move(schedule)));
   return ScheduleStored{std::move(id)};
 }
 
 /// Messages that it has made are still delivered.
 Reply Schedules::decide(const DeleteScheduleCommand& command) {
-  const auto known = batch_.schedule_state(command.tenant, command.id);
+  const auto known = batch_.get<ScheduleState>({command.tenant, command.id});
   if (!known) {
     return std::unexpected(no_schedule(command.id));
   }
-  batch_.delete_schedule(command.tenant, command.id, known->next_at);
+  erase_schedule(batch_, command.tenant, command.id, known->next_at);
   return Done{};
 }
 
 Reply Schedules::decide(const SetSchedulePaused& command) {
-  auto state = batch_.schedule_state(command.tenant, command.id);
+  auto state = batch_.get<ScheduleState>({command.tenant, command.id});
   if (!state) {
     return std::unexpected(no_schedule(command.id));
   }
@@ -141,7 +143,7 @@ Reply Schedules::decide(const SetSchedulePaused& command) {
   // A run that came due while it was paused is skipped, also if nobody has looked at it yet.
   if (!command.paused && state->next_at <= batch_.now()) {
     HK_SOMETIMES(schedule_resumed_after_its_run);
-    const auto schedule = batch_.schedule(command.tenant, command.id);
+    const auto schedule = batch_.get<Schedule>({command.tenant, command.id});
     HK_ASSERT(schedule.has_value());
     const Result<Moment> next_at = next_run(schedule->cron);
     if (!next_at) {

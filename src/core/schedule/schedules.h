@@ -18,7 +18,7 @@ class Topics;
 
 class Schedules : Component {
  public:
-  Schedules(Context& context, Zones& zones, const Tenants& tenants, const Topics& topics,
+  Schedules(Context& context, Zones& zones, const Tenants& tenants, Topics& topics,
             Messages& messages)
       : Component(context),
         zones_(zones),
@@ -32,6 +32,7 @@ class Schedules : Component {
   /// follows at once.
   void advance();
   [[nodiscard]] Moment wake_at() const;
+  void flush() { put_by_this_batch_ = never; }
 
  private:
   Reply decide(UpsertSchedule command);
@@ -47,11 +48,12 @@ class Schedules : Component {
 
   Zones& zones_;
   const Tenants& tenants_;
-  const Topics& topics_;
+  Topics& topics_;
   Messages& messages_;
 
-  Moment next_at_{never};        ///< no other run is earlier; there may be none at that time
-  std::deque<ScheduleDue> due_;  ///< read, and waiting for their batch; bounded
+  Moment next_at_{never};            ///< no other run is earlier; there may be none at that time
+  Moment put_by_this_batch_{never};  ///< the earliest run of what it has put so far
+  std::deque<ScheduleDue> due_;      ///< read, and waiting for their batch; bounded
 };
 
 }  // namespace hk::core

@@ -5,7 +5,7 @@
 namespace hk::core {
 
 void Tenants::recover(Reader& reader) {
-  for (const Tenant& tenant : reader.tenants()) {
+  for (const Tenant& tenant : reader.scan<Tenant>()) {
     tenants_[tenant.id] = tenant;
     // The stored time lags by meta_every: what happened after it is in the log, and a clock that
     // was set back must not put later events before it.
@@ -13,7 +13,7 @@ void Tenants::recover(Reader& reader) {
       context_.progress.not_before(last.time);
     }
   }
-  for (const auto& [tenant, counts] : reader.counters()) {
+  for (const auto& [tenant, counts] : reader.scan<Counters>()) {
     HK_ASSERT(counts.conserved());
     counters_[tenant] = counts;
   }

@@ -25,14 +25,20 @@ Result<void> check_count(const std::vector<Endpoint>& endpoints, std::size_t mos
 }
 
 /// An endpoint is known by its name and by its url.
-bool is_meant(const Endpoint& one, const Endpoint& given) {
-  return (!given.name.empty() && one.name == given.name) || one.url == given.url;
+bool is_meant(const Subscription& one, const Endpoint& given) {
+  return (!given.name.empty() && one.id == given.name) || one.url == given.url;
+}
+
+Subscription subscription_of(Endpoint endpoint) {
+  return {.id = std::move(endpoint.name),
+          .url = std::move(endpoint.url),
+          .host = std::move(endpoint.host)};
 }
 
 /// The same name replaces the url, the same url replaces the name.
-void upsert(std::vector<Endpoint>& endpoints, Endpoint given) {
-  const auto same_name = std::ranges::find_if(endpoints, [&given](const Endpoint& one) {
-    return !given.name.empty() && one.name == given.name;
+void upsert(std::vector<Subscription>& endpoints, Subscription given) {
+  const auto same_name = std::ranges::find_if(endpoints, [&given](const Subscription& one) {
+    return !given.id.empty() && one.id == given.id;
   });
   if (same_name != endpoints.end()) {
     *same_name = given;
@@ -40,10 +46,10 @@ void upsert(std::vector<Endpoint>& endpoints, Endpoint given) {
     const auto kept = static_cast<std::size_t>(same_name - endpoints.begin());
     std::size_t at = 0;
     std::erase_if(endpoints,
-                  [&](const Endpoint& one) { return at++ != kept && one.url == given.url; });
+                  [&](const Subscription& one) { return at++ != kept && one.url == given.url; });
     return;
   }
-  const auto same_url = std::ranges::find(endpoints, given.url, &Endpoint::url);
+  const auto same_url = std::ranges::find(endpoints, given.url, &Subscription::url);
   if (same_url != endpoints.end()) {
     *same_url = std::move(given);
   } else {
@@ -53,95 +59,62 @@ void upsert(std::vector<Endpoint>& endpoints, Endpoint given) {
 
 }  // namespace
 
-void Topics::recover(Reader& reader) {
-  for (UrlGroup& group : reader.url_groups()) {
-    const std::pair key{group.tenant, group.name};
-    url_groups_[key] = std::move(group);
-  }
-}
-
-Reply Topics::execute(TopicCommand&& command) {
-  return std::visit([this](auto&& one) { return decide(std::forward<decltype(one)>(one)); },
-                    std::move(command));
-}
-
-void Topics::store(UrlGroup group) {
-  group.updated_at = batch_.now();
-  batch_.put(Put<UrlGroup>{group});
-  const std::pair key{group.tenant, group.name};
-  url_groups_[key] = std::move(group);
-}
-
-void Topics::remove(TenantId tenant, const std::string& topic) {
-  if (url_groups_.erase({tenant, topic}) > 0) {
-    batch_.put(Erase<UrlGroup>{tenant, topic});
-  }
-}
-
 Reply Topics::decide(UpsertEndpoints command) {
   if (!tenants_.contains(command.tenant)) {
     return fail(ErrorKind::not_found, "no such tenant");
   }
-  if (auto right = check_count(command.endpoints, limits_.group_endpoints_max); !right) {
+  if (auto right = check_count(command.endpoints, limits_.subscriptions_max); !right) {
     return std::unexpected(right.error());
   }
-  const auto known = url_groups_.find({command.tenant, command.group});
-  UrlGroup group =
-      known != url_groups_.end()
-          ? known->second
-          : UrlGroup{.tenant = command.tenant, .name = command.group, .created_at = batch_.now()};
+  const auto known = find(TopicKind::url_group, command.tenant, command.group);
+  Topic group =
+      known ? known->topic
+            : Topic{.tenant = command.tenant, .name = command.group, .created_at = batch_.now()};
   for (Endpoint& endpoint : command.endpoints) {
-    upsert(group.endpoints, std::move(endpoint));
+    upsert(group.subscriptions, subscription_of(std::move(endpoint)));
   }
-  if (group.endpoints.size() > limits_.group_endpoints_max) {
-    return fail(ErrorKind::quota_reached,
-                "a URL group has at most " + std::to_string(limits_.group_endpoints_max) +
-                    " endpoints; this one would have " + std::to_string(group.endpoints.size()));
+  if (group.subscriptions.size() > limits_.subscriptions_max) {
+    return fail(ErrorKind::quota_reached, "a URL group has at most " +
+                                              std::to_string(limits_.subscriptions_max) +
+                                              " endpoints; this one would have " +
+                                              std::to_string(group.subscriptions.size()));
   }
-  store(std::move(group));
-  return Done{};
+  return store(std::move(group));
 }
 
 /// Endpoints that are not there are no error: a client that lost our answer can ask again.
 Reply Topics::decide(const RemoveEndpoints& command) {
-  if (auto right = check_count(command.endpoints, limits_.group_endpoints_max); !right) {
+  if (auto right = check_count(command.endpoints, limits_.subscriptions_max); !right) {
     return std::unexpected(right.error());
   }
-  const auto known = url_groups_.find({command.tenant, command.group});
-  if (known == url_groups_.end()) {
+  const auto known = find(TopicKind::url_group, command.tenant, command.group);
+  if (!known) {
     return std::unexpected(no_group(command.group));
   }
-  UrlGroup group = known->second;
-  const std::size_t removed = std::erase_if(group.endpoints, [&command](const Endpoint& one) {
-    return std::ranges::any_of(command.endpoints,
-                               [&one](const Endpoint& given) { return is_meant(one, given); });
-  });
+  Topic group = known->topic;
+  const std::size_t removed =
+      std::erase_if(group.subscriptions, [&command](const Subscription& one) {
+        return std::ranges::any_of(command.endpoints,
+                                   [&one](const Endpoint& given) { return is_meant(one, given); });
+      });
   if (removed == 0) {
     return Done{};
   }
-  if (group.endpoints.empty()) {
-    remove(command.tenant, command.group);
-  } else {
-    store(std::move(group));
+  if (group.subscriptions.empty()) {
+    remove(TopicKind::url_group, command.tenant, command.group);
+    return Done{};
   }
-  return Done{};
+  return store(std::move(group));
 }
 
 Reply Topics::decide(SetGroupOptions command) {
-  const auto known = url_groups_.find({command.tenant, command.group});
-  if (known == url_groups_.end()) {
+  const auto known = find(TopicKind::url_group, command.tenant, command.group);
+  if (!known) {
     return std::unexpected(no_group(command.group));
   }
-  UrlGroup group = known->second;
+  Topic group = known->topic;
   group.options = std::move(command.options);
-  store(std::move(group));
-  return Done{};
-}
-
-/// Messages that it has made are still delivered. Deleting what is not there is success.
-Reply Topics::decide(const DeleteUrlGroupCommand& command) {
-  remove(command.tenant, command.group);
-  return Done{};
+  return store(std::move(group));
 }
 
 }  // namespace hk::core

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -27,6 +28,10 @@ class Envelope {
   Envelope& operator=(const Envelope&) = delete;
   virtual ~Envelope() = default;
 
+  /// The header fields that whoever sent the message wants with it. Good until the next call.
+  [[nodiscard]] virtual std::span<const core::Header> forwarded(const core::Message& message) {
+    return message.headers;
+  }
   /// For a message that names none itself.
   [[nodiscard]] virtual std::string_view user_agent() const = 0;
   /// Appends its fields, each with its line end, behind the message's own. An error says why the

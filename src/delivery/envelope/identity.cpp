@@ -22,7 +22,7 @@ Result<void> Identity::append_signed(std::string& out, const Addressed& addresse
   append_field(out, "Upstash-Retried", request.retried);
   out.append("Upstash-Signature: ");
   signer_.append_token(out, *key,
-                       {message.url, message.body, addressed.now.time_since_epoch().count(),
+                       {request.url(), message.body, addressed.now.time_since_epoch().count(),
                         request.fence, request.partition});
   out.append("\r\n");
   append_field_if_safe(out, "Upstash-Caller-Ip", message.caller_ip);

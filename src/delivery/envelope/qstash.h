@@ -1,5 +1,4 @@
-/// The envelope of QStash: of everything that was published, enqueued or scheduled, and of queues
-/// that push.
+/// The envelope of QStash: of everything that was published, enqueued or scheduled.
 #pragma once
 
 #include <string>
@@ -9,7 +8,7 @@
 
 namespace hk::delivery {
 
-class QstashEnvelope final : public Envelope {
+class QstashEnvelope : public Envelope {
  public:
   /// `identity` outlives it.
   explicit QstashEnvelope(Identity& identity) : identity_(identity) {}

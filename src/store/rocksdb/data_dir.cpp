@@ -12,8 +12,7 @@
 namespace hk::store {
 namespace {
 
-constexpr unsigned format_new = 1;    // of a directory that is made now
-constexpr unsigned format_known = 2;  // the highest
+constexpr unsigned format_known = 3;  // the highest: that of a directory that is made now
 constexpr std::string_view format_prefix = "hikyaku-data ";
 constexpr const char* format_file = "FORMAT";
 
@@ -36,7 +35,8 @@ Result<unsigned> read_format(const std::string& path) {
       std::from_chars(digits, end, format).ptr != end - 1 || format == 0) {
     return fail(ErrorKind::corruption, file + " is damaged: it should hold the one line \"" +
                                            std::string(format_prefix) +
-                                           "1\". If the directory is a data directory, write that "
+                                           std::to_string(format_known) +
+                                           "\". If the directory is a data directory, write that "
                                            "line; if not, name another directory.");
   }
   if (format > format_known) {
@@ -55,14 +55,14 @@ Result<void> DataDir::write_format(const std::string& path, unsigned format) {
                           std::string(format_prefix) + std::to_string(format) + "\n");
 }
 
-Result<void> DataDir::raise_format(unsigned format) {
-  if (format <= format_) {
+Result<void> DataDir::raise_format() {
+  if (format_ == format_known) {
     return {};
   }
-  if (auto written = write_format(path_, format); !written) {
+  if (auto written = write_format(path_, format_known); !written) {
     return written;
   }
-  format_ = format;
+  format_ = format_known;
   return {};
 }
 
@@ -112,14 +112,14 @@ Result<DataDir> DataDir::open(const std::string& path, bool create) {
                       "looks like this too and is of no use.");
     }
   }
-  if (auto written = write_format(path, format_new); !written) {
+  if (auto written = write_format(path, format_known); !written) {
     return std::unexpected(written.error());
   }
   const std::string parent = std::filesystem::absolute(path, error).parent_path().string();
   if (auto synced = sync_directory(parent.empty() ? "/" : parent); !synced) {
     return std::unexpected(synced.error());
   }
-  return DataDir(path, format_new, std::move(lock));
+  return DataDir(path, format_known, std::move(lock));
 }
 
 }  // namespace hk::store

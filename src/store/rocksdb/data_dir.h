@@ -1,9 +1,8 @@
 /// The directory as such: that it is ours, of a format we know, and used by nobody else. Taken
 /// before RocksDB is asked for anything, so that each mistake gets an answer of its own.
 ///
-///   FORMAT    "hikyaku-data 1": first file made, so that a directory without it is not ours. 2
-///   from
-///             the first rotation of the master key on (rocksdb_store.h)
+///   FORMAT    "hikyaku-data 3": first file made, so that a directory without it is not ours. An
+///             older one is raised when it is opened, before it is written to (migrate.h)
 ///   WITNESS   witness_file.h
 ///   the rest  RocksDB's
 #pragma once
@@ -22,8 +21,8 @@ class DataDir {
   static Result<void> write_format(const std::string& path, unsigned format);
 
   [[nodiscard]] unsigned format() const { return format_; }
-  /// Durable when it returns.
-  Result<void> raise_format(unsigned format);
+  /// From now on only servers that know the newest format open it. Durable when it returns.
+  Result<void> raise_format();
 
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] std::string witness_path() const { return path_ + "/WITNESS"; }

@@ -13,6 +13,7 @@
 #include "base/assert.h"
 #include "base/sometimes.h"
 #include "store/crash_point.h"
+#include "store/migrate.h"
 #include "store/rocksdb/data_dir.h"
 #include "store/rocksdb/database.h"
 #include "store/rocksdb/manifest_mark.h"
@@ -106,7 +107,6 @@ class RocksDbStore final : public DurableStore {
   Result<void> checkpoint(const std::string& dir, const AddFiles& add) override;
   Result<void> scrub() override;
   StoreStats stats() override;
-  Result<void> raise_to_format_2() override { return dir_.raise_format(2); }
   Result<void> rewrite(Table table) override;
   Result<void> close() override;
 
@@ -399,6 +399,10 @@ Result<std::unique_ptr<DurableStore>> open_rocksdb(const RocksDbOptions& options
                     " holds no database (the file CURRENT is missing). Put the files back, or "
                     "restore the directory from a backup.");
   }
+  // Before RocksDB makes tables that an older server does not know.
+  if (auto raised = dir->raise_format(); !raised) {
+    return std::unexpected(raised.error());
+  }
   auto database = Database::open(options);
   if (!database) {
     return std::unexpected(database.error());
@@ -416,8 +420,12 @@ Result<std::unique_ptr<DurableStore>> open_rocksdb(const RocksDbOptions& options
     }
   }
   crash_point(CrashPoint::witness_leveled);
-  return std::make_unique<RocksDbStore>(options, std::move(*dir), std::move(*database),
-                                        std::move(*witness), *recovered);
+  auto store = std::make_unique<RocksDbStore>(options, std::move(*dir), std::move(*database),
+                                              std::move(*witness), *recovered);
+  if (auto migrated = migrate(*store); !migrated) {
+    return std::unexpected(migrated.error());
+  }
+  return store;
 }
 
 }  // namespace hk::store

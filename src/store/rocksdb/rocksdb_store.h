@@ -87,9 +87,6 @@ class DurableStore : public Store {
   /// Reads every file and compares its checksum.
   virtual Result<void> scrub() = 0;
   virtual StoreStats stats() = 0;
-  /// From now on only servers that know format 2 open the directory, and backups of it: its secrets
-  /// are sealed with a key that its pepper does not come from. Durable when it returns.
-  virtual Result<void> raise_to_format_2() = 0;
   /// Writes the files of a table anew: what was overwritten in it is in none of them any more.
   virtual Result<void> rewrite(Table table) = 0;
   /// Syncs, brings the witness level and closes. Later calls are refused. REQUIRES: no readers.

@@ -35,14 +35,17 @@ bool read_by_key(Table table) {
     case Table::schedule:
     case Table::schedule_state:
     case Table::schedule_due:
-    case Table::document: return false;
+    case Table::document:
+    case Table::delayed:
+    case Table::task: return false;
   }
   return false;
 }
 
 /// Entries come and go like in a queue: what was deleted must not slow down the scan past it.
 bool queue_like(Table table) {
-  return table == Table::lane || table == Table::expiry || table == Table::schedule_due;
+  return table == Table::lane || table == Table::expiry || table == Table::schedule_due ||
+         table == Table::delayed;
 }
 
 ColumnFamilyOptions table_options(const RocksDbOptions& options,

@@ -1,7 +1,7 @@
-// messages.cancel of many: by ids, by filter, all.
+// messages.cancel of many: by ids, by filter, all; bulk actions, which the client does not know, by hand.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { refused, world } from "./harness.mjs";
+import { refused, waitFor, world } from "./harness.mjs";
 
 describe("bulk cancel", () => {
   const t = world();
@@ -165,5 +165,85 @@ describe("bulk cancel", () => {
     assert.deepEqual(await t.client.messages.cancel({ all: true }), { cancelled: 5 });
     assert.equal(await t.client.messages.deleteAll(), 0);
     assert.deepEqual(await cancelled(ids), new Set(ids));
+  });
+
+  const finished = async (actionId) => {
+    const shown = async () => (await t.raw("GET", `/v2/bulkActions/${actionId}`)).json();
+    await waitFor(async () => (await shown()).state === "FINISHED", `${actionId} to finish`);
+    return shown();
+  };
+  const start = async (parameters) => {
+    const headers = { "Content-Type": "application/json" };
+    const answer = await t.raw("DELETE", "/v2/messages", { body: { ...parameters, async: true }, headers });
+    assert.equal(answer.status, 200);
+    const { actionId, ...rest } = await answer.json();
+    assert.deepEqual(rest, {});
+    return actionId;
+  };
+
+  it("cancels in the background what matches, and shows how far it is", async () => {
+    const label = t.name("label");
+    const ids = await many(7, { label });
+    const others = await many(2, { label: t.name("other") });
+    const before = Date.now();
+    const actionId = await start({ label: [label, "nobody"], fromDate: 1 });
+    const { createdAt, completedAt, ...action } = await finished(actionId);
+
+    assert.deepEqual(action, {
+      actionId,
+      kind: "cancel",
+      state: "FINISHED",
+      total: 7,
+      processed: 7,
+      filter: { label: [label, "nobody"].sort(), fromDate: ["1"] },
+    });
+    assert.ok(createdAt >= before - 5000 && completedAt >= createdAt);
+    assert.deepEqual(await cancelled([...ids, ...others]), new Set(ids));
+    assert.deepEqual(await t.client.messages.cancel(others), { cancelled: 2 });
+  });
+
+  it("starts in the background by the query as well, and not for ids or without a wish", async () => {
+    const label = t.name("label");
+    const ids = await many(3, { label });
+    const { actionId } = await (await t.raw("DELETE", `/v2/messages?label=${label}&async=true&count=2`)).json();
+    assert.equal((await finished(actionId)).processed, 2);
+    const rest = await (await t.raw("DELETE", `/v2/messages?label=${label}&async=false`)).json();
+    assert.deepEqual(rest, { cancelled: 1 });
+    const named = await (await t.raw("DELETE", `/v2/messages?messageIds=${ids[0]}&async=true`)).json();
+    assert.deepEqual(named, { cancelled: 0 });
+  });
+
+  it("lists bulk actions newest first, in pages and by state", async () => {
+    const label = t.name("label");
+    const made = [];
+    for (let i = 0; i < 5; i += 1) made.push(await start({ label }));
+    for (const actionId of made) await finished(actionId);
+    const seen = [];
+    for (let cursor = ""; cursor !== undefined; ) {
+      const query = cursor === "" ? "" : `&cursor=${cursor}`;
+      const page = await (await t.raw("GET", `/v2/bulkActions?count=2&state=FINISHED${query}`)).json();
+      assert.ok(page.bulkActions.length <= 2);
+      seen.push(...page.bulkActions.map(({ actionId }) => actionId));
+      cursor = page.cursor;
+    }
+    assert.deepEqual(seen.slice(0, 5), made.reverse());
+    assert.deepEqual((await (await t.raw("GET", "/v2/bulkActions?state=IN_PROGRESS")).json()).bulkActions, []);
+    const all = (await (await t.raw("GET", "/v2/bulkActions?count=5000")).json()).bulkActions;
+    assert.deepEqual(all.map(({ actionId }) => actionId), seen);
+  });
+
+  it("refuses what is no bulk action, page or state", async () => {
+    await t.refusals([
+      ["unknown", "GET", "/v2/bulkActions/bulk_1", {}, 404],
+      ["no number", "GET", "/v2/bulkActions/bulk_x", {}, 404],
+      ["another form of a number", "GET", "/v2/bulkActions/bulk_01", {}, 404],
+      ["of another kind", "GET", "/v2/bulkActions/msg_1", {}, 404],
+      ["state", "GET", "/v2/bulkActions?state=NONSENSE", {}, 400],
+      ["count", "GET", "/v2/bulkActions?count=0", {}, 400],
+      ["cursor", "GET", "/v2/bulkActions?cursor=x", {}, 400],
+      ["parameter", "GET", "/v2/bulkActions?nonsense=1", {}, 400],
+      ["async", "DELETE", "/v2/messages?async=maybe", {}, 400],
+    ]);
+    await t.needToken(["GET", "/v2/bulkActions"], ["GET", "/v2/bulkActions/bulk_1"]);
   });
 });

@@ -64,16 +64,15 @@ TEST(RocksDbDirectory, KeepsItsFormatAndPassesItOnToItsBackups) {
   const RocksDbOptions options = small_options(path);
   {
     auto store = open_rocksdb(options).value();
-    ASSERT_TRUE(store->checkpoint(dir.file("first")));
-    EXPECT_EQ(format_of(path), "hikyaku-data 1\n") << "the release before opens it";
-    ASSERT_TRUE(store->raise_to_format_2());
-    ASSERT_TRUE(store->raise_to_format_2());
-    ASSERT_TRUE(store->checkpoint(dir.file("second")));
+    ASSERT_TRUE(store->checkpoint(dir.file("backup")));
   }
-  EXPECT_EQ(format_of(dir.file("first")), "hikyaku-data 1\n");
-  EXPECT_EQ(format_of(dir.file("second")), "hikyaku-data 2\n");
-  EXPECT_TRUE(open_rocksdb(options).has_value());
-  EXPECT_EQ(format_of(path), "hikyaku-data 2\n");
+  EXPECT_EQ(format_of(path), "hikyaku-data 3\n");
+  EXPECT_EQ(format_of(dir.file("backup")), "hikyaku-data 3\n");
+  for (const char* const older : {"hikyaku-data 1\n", "hikyaku-data 2\n"}) {
+    std::ofstream(path + "/FORMAT") << older;
+    EXPECT_TRUE(open_rocksdb(options).has_value());
+    EXPECT_EQ(format_of(path), "hikyaku-data 3\n") << "its tables are those of this format now";
+  }
 }
 
 TEST(RocksDbDirectory, IsBackedUpOverAnUnfinishedBackupAndOverNothingElse) {
@@ -149,7 +148,7 @@ TEST(RocksDbDirectory, IsRefusedWithAReasonAndARemedy) {
       {"newer",
        [&](const std::string& path) {
          make(path);
-         std::ofstream(path + "/FORMAT") << "hikyaku-data 3\n";
+         std::ofstream(path + "/FORMAT") << "hikyaku-data 4\n";
        },
        true, ErrorKind::conflict, "Start the newer version again"},
       {"damaged marker",

@@ -178,7 +178,7 @@ TEST_F(Batch, IsClosedWhilePublishingIs) {
 }
 
 TEST_F(Batch, TakesTheDefaultsOfAGroup) {
-  submitter.reader->put<core::UrlGroup>(
+  submitter.reader->put<core::Topic>(
       {.tenant = core::TenantId{1},
        .name = "group",
        .options = {{"Upstash-Retries", "7"}, {"upstash-forward-x-d", "1"}}});

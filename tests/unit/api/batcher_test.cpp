@@ -14,19 +14,21 @@ constexpr core::TenantId tenant{1};
 class WentAway : public ::testing::Test {
  protected:
   WentAway() {
-    submitter.answer = [](core::Command&) -> core::Reply { return core::Done{}; };
+    submitter.answer = [](core::Command& command) -> core::Reply {
+      if (const auto* receive = command.get_if<core::Receive>()) {
+        return core::Later{receive->receiver};
+      }
+      return core::Done{};
+    };
     receiver =
         batcher.receive({.tenant = tenant, .queue = "q", .max = 1},
-                        [](const Result<core::HandOut>&) { ADD_FAILURE() << "nobody waits"; });
+                        [](const Result<core::Received>&) { ADD_FAILURE() << "nobody waits"; });
     io.run();
   }
   void hand_out() {
     const auto message = std::make_shared<core::Message>();
     message->id = {core::Seq{7}, 9};
-    std::vector<core::HandOut> all(1);
-    all[0].receiver = receiver;
-    all[0].messages.push_back({message, 3, {}, {}});
-    batcher.hand_out(std::move(all));
+    submitter.answer_late({.receiver = receiver, .messages = {{message, 3, {}, {}}}});
     io.run();
   }
   std::size_t given_back() {

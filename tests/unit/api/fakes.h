@@ -27,7 +27,16 @@ class FakeSubmitter final : public engine::Submitter {
   std::vector<core::Command> taken;
   std::vector<std::size_t> batches;  ///< how many came with each submit()
   std::size_t room = SIZE_MAX;
+  std::vector<engine::Submission> waiting;  ///< answered with Later
 
+  /// The first of them gets its reply.
+  void answer_late(core::Received received) {
+    engine::Submission first = std::move(waiting.front());
+    waiting.erase(waiting.begin());
+    std::vector<engine::Finished> finished;
+    finished.push_back({std::move(first.done), std::move(received)});
+    first.mailbox->deliver(std::move(finished));
+  }
   void submit(std::vector<engine::Submission>& batch) override {
     batches.push_back(batch.size());
     const std::size_t count = std::min(room, batch.size());
@@ -36,6 +45,10 @@ class FakeSubmitter final : public engine::Submitter {
     for (std::size_t i = 0; i < count; ++i) {
       core::Reply reply = answer(batch[i].command);
       taken.push_back(std::move(batch[i].command));
+      if (reply && reply->is<core::Later>()) {
+        waiting.push_back(std::move(batch[i]));
+        continue;
+      }
       finished.push_back({std::move(batch[i].done), std::move(reply)});
       mailbox = batch[i].mailbox;
     }

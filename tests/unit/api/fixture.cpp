@@ -41,7 +41,6 @@ core::Reply default_answer(core::Command& command) {
 }  // namespace
 
 ApiTest::ApiTest() {
-  options.gate_of = [](std::string_view) -> Result<std::string> { return "https://host:443"; };
   options.check_destination = [](std::string_view url) -> Result<std::string> {
     if (url.find("forbidden") != std::string_view::npos) {
       return fail(ErrorKind::invalid_argument, "invalid destination url: forbidden");

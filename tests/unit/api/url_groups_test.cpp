@@ -6,10 +6,10 @@ namespace HK_TEST_FILE {
 class UrlGroups : public ApiTest {
  protected:
   UrlGroups() {
-    submitter.reader->put<core::UrlGroup>(
+    submitter.reader->put<core::Topic>(
         {.tenant = core::TenantId{1},
          .name = "g",
-         .endpoints = {{.name = "one", .url = "https://a"}, {.url = "https://b"}},
+         .subscriptions = {{.id = "one", .url = "https://a"}, {.url = "https://b"}},
          .options = {{"Upstash-Retries", "7"},
                      {"Upstash-Method", "PUT"},
                      {"Upstash-Forward-X-A", "default"}},
@@ -28,7 +28,7 @@ constexpr std::string_view shown = R"({"createdAt":5,"updatedAt":6,"name":"g","e
 TEST_F(UrlGroups, AreShownAndListed) {
   EXPECT_EQ(call("GET", "/v2/topics/g").body, shown);
   EXPECT_EQ(call("GET", "/v2/topics").body, "[" + std::string(shown) + "]");
-  submitter.reader->rows<core::UrlGroup>().clear();
+  submitter.reader->rows<core::Topic>().clear();
   EXPECT_EQ(call("GET", "/v2/topics/").body, "[]");
   const http::Response unknown = call("GET", "/v2/topics/g");
   EXPECT_EQ(unknown.status, 404);
@@ -61,7 +61,7 @@ TEST_F(UrlGroups, LetEndpointsGoByNameOrUrl) {
 
 TEST_F(UrlGroups, AreDeleted) {
   EXPECT_EQ(call("DELETE", "/v2/topics/g").status, 200);
-  EXPECT_EQ(last<core::DeleteUrlGroupCommand>().group, "g");
+  EXPECT_EQ(last<core::DeleteTopic>().name, "g");
 }
 
 TEST_F(UrlGroups, TakeDefaultOptions) {

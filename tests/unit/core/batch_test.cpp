@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/schedule/order.h"
 #include "unit/core/rig.h"
 
 namespace hk::core {
@@ -25,16 +26,16 @@ TEST(Batch, LaterReadsSeeEarlierDecisions) {
   batch.begin(now, 1, reader);
 
   batch.put_message(message(4));
-  batch.put_state(Seq{4}, {.attempts = 2});
-  batch.put_dedup(tenant, "new", {{Seq{4}, 9}, now});
-  batch.delete_dedup(tenant, "stored");
-  batch.put_dead_letter({tenant, now, Seq{4}});
+  batch.put(Put<MessageState>{Seq{4}, {.attempts = 2}});
+  batch.put(Put<Dedup>{{{tenant, "new"}, {{Seq{4}, 9}, now}}});
+  batch.erase<Dedup>(tenant, "stored");
+  batch.put(Put<DeadLetterKey>{{tenant, now, Seq{4}}});
 
-  EXPECT_NE(batch.message(Seq{4}), nullptr);
-  EXPECT_EQ(batch.state(Seq{4})->attempts, 2U);
-  EXPECT_EQ(batch.dedup(tenant, "new")->first.seq, Seq{4});
-  EXPECT_FALSE(batch.dedup(tenant, "stored").has_value());
-  EXPECT_TRUE(batch.has_dead_letter({tenant, now, Seq{4}}));
+  EXPECT_NE(batch.get<Message>(Seq{4}), nullptr);
+  EXPECT_EQ(batch.get<MessageState>(Seq{4})->attempts, 2U);
+  EXPECT_EQ(batch.get<Dedup>({tenant, "new"})->first.seq, Seq{4});
+  EXPECT_FALSE(batch.get<Dedup>({tenant, "stored"}).has_value());
+  EXPECT_TRUE(batch.get<DeadLetterKey>({tenant, now, Seq{4}}));
 }
 
 TEST(Batch, SchedulesOfEarlierCommandsAreSeenByLaterOnes) {
@@ -44,26 +45,22 @@ TEST(Batch, SchedulesOfEarlierCommandsAreSeenByLaterOnes) {
   reader.put<ScheduleDue>({now, tenant, "old"});
   Batch batch;
   batch.begin(now, 1, reader);
-  EXPECT_EQ(batch.schedule_state(tenant, "old")->next_at, now);
-  EXPECT_TRUE(batch.schedule(tenant, "old").has_value());
-  EXPECT_EQ(batch.earliest_run(), never);
+  EXPECT_EQ(batch.get<ScheduleState>({tenant, "old"})->next_at, now);
+  EXPECT_TRUE(batch.get<Schedule>({tenant, "old"}).has_value());
 
-  batch.put_schedule({.tenant = tenant, .id = "new"});
-  batch.put_schedule_state(tenant, "new", {.next_at = now + Millis{9}}, never);
-  batch.put_schedule_state(tenant, "new", {.next_at = now + Millis{5}}, now + Millis{9});
-  batch.delete_schedule(tenant, "old", now);
+  batch.put(Put<Schedule>({.tenant = tenant, .id = "new"}));
+  put_schedule_state(batch, tenant, "new", {.next_at = now + Millis{9}}, never);
+  put_schedule_state(batch, tenant, "new", {.next_at = now + Millis{5}}, now + Millis{9});
+  erase_schedule(batch, tenant, "old", now);
 
-  EXPECT_TRUE(batch.schedule(tenant, "new").has_value());
-  EXPECT_EQ(batch.schedule_state(tenant, "new")->next_at, now + Millis{5});
-  EXPECT_EQ(batch.earliest_run(), now + Millis{5});
-  EXPECT_FALSE(batch.schedule(tenant, "old").has_value());
-  EXPECT_FALSE(batch.schedule_state(tenant, "old").has_value());
+  EXPECT_TRUE(batch.get<Schedule>({tenant, "new"}).has_value());
+  EXPECT_EQ(batch.get<ScheduleState>({tenant, "new"})->next_at, now + Millis{5});
+  EXPECT_FALSE(batch.get<Schedule>({tenant, "old"}).has_value());
+  EXPECT_FALSE(batch.get<ScheduleState>({tenant, "old"}).has_value());
 
   for (const Mutation& mutation : batch.take().mutations) {
     reader.apply(mutation);
   }
-  batch.begin(now, 2, reader);
-  EXPECT_EQ(batch.earliest_run(), never);
   EXPECT_EQ(reader.scan<ScheduleDue>(),
             (std::vector<ScheduleDue>{{now + Millis{5}, tenant, "new"}}));
 }
@@ -76,11 +73,11 @@ TEST(Batch, ReadsWhatIsStoredWhereNothingWasDecided) {
   Batch batch;
   batch.begin(now, 1, reader);
 
-  EXPECT_NE(batch.message(Seq{1}), nullptr);
-  EXPECT_EQ(batch.state(Seq{1})->attempts, 7U);
-  EXPECT_TRUE(batch.has_dead_letter({tenant, now, Seq{1}}));
-  EXPECT_EQ(batch.message(Seq{2}), nullptr);
-  EXPECT_FALSE(batch.dedup(tenant, "none").has_value());
+  EXPECT_NE(batch.get<Message>(Seq{1}), nullptr);
+  EXPECT_EQ(batch.get<MessageState>(Seq{1})->attempts, 7U);
+  EXPECT_TRUE(batch.get<DeadLetterKey>({tenant, now, Seq{1}}));
+  EXPECT_EQ(batch.get<Message>(Seq{2}), nullptr);
+  EXPECT_FALSE(batch.get<Dedup>({tenant, "none"}).has_value());
 }
 
 TEST(Batch, WhatWasPurgedInItIsGoneForItsRest) {
@@ -91,11 +88,11 @@ TEST(Batch, WhatWasPurgedInItIsGoneForItsRest) {
   batch.begin(now, 1, reader);
 
   batch.purge_message(Seq{1}, false);
-  batch.delete_dead_letter({tenant, now, Seq{1}});
+  batch.erase<DeadLetterKey>(tenant, now, Seq{1});
 
-  EXPECT_EQ(batch.message(Seq{1}), nullptr);
-  EXPECT_FALSE(batch.state(Seq{1}).has_value());
-  EXPECT_FALSE(batch.has_dead_letter({tenant, now, Seq{1}}));
+  EXPECT_EQ(batch.get<Message>(Seq{1}), nullptr);
+  EXPECT_FALSE(batch.get<MessageState>(Seq{1}).has_value());
+  EXPECT_FALSE(batch.get<DeadLetterKey>({tenant, now, Seq{1}}));
 }
 
 TEST(Batch, ForgetsItsViewWhenItIsTaken) {
@@ -103,14 +100,14 @@ TEST(Batch, ForgetsItsViewWhenItIsTaken) {
   Batch batch;
   batch.begin(now, 1, reader);
   batch.put_message(message(4));
-  batch.put_dedup(tenant, "new", {{Seq{4}, 9}, now});
+  batch.put(Put<Dedup>{{{tenant, "new"}, {{Seq{4}, 9}, now}}});
 
   const auto output = batch.take();
   batch.begin(now, 2, reader);
 
   EXPECT_EQ(output.mutations.size(), 2U);
-  EXPECT_EQ(batch.message(Seq{4}), nullptr);
-  EXPECT_FALSE(batch.dedup(tenant, "new").has_value());
+  EXPECT_EQ(batch.get<Message>(Seq{4}), nullptr);
+  EXPECT_FALSE(batch.get<Dedup>({tenant, "new"}).has_value());
   EXPECT_TRUE(batch.take().mutations.empty());
 }
 

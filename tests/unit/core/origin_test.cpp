@@ -32,7 +32,7 @@ TEST(Origin, IsKeptFromTheFirstTermOn) {
   rig.restart();
 
   EXPECT_EQ(rig.publish(to_somebody()).seq, make_seq(Origin{5}, 2));
-  EXPECT_EQ(rig.reader.meta()->origin, Origin{5});
+  EXPECT_EQ(rig.reader.get<Meta>({})->origin, Origin{5});
   EXPECT_EQ(rig.reader.last_seq(), make_seq(Origin{5}, 2));
   EXPECT_EQ(rig.reader.messages_after(Seq{}, 10).size(), 0U);  // of origin 0
   EXPECT_EQ(rig.reader.messages_after(make_seq(Origin{5}, 0), 10).size(), 2U);
@@ -69,7 +69,7 @@ TEST(Origin, OfAnotherStoreIsRefusedUnlessItIsTakenOver) {
     if (!row.begins) {
       EXPECT_EQ(opened.error().kind, ErrorKind::conflict);
     } else if (row.term.epoch) {
-      EXPECT_EQ(rig.reader.meta()->epoch, *row.term.epoch);
+      EXPECT_EQ(rig.reader.get<Meta>({})->epoch, *row.term.epoch);
     }
   }
 }

@@ -25,7 +25,15 @@ Rig::Rig(const Limits& given) : limits(given) {
 Rig::~Rig() = default;
 
 Result<void> Rig::open(const Term& term) {
-  machine = std::make_unique<Machine>(limits, rng, zones);
+  machine = std::make_unique<Machine>(
+      limits, rng, zones, PartitionId{},
+      [forbidden = forbidden_url](const Queue& queue) -> Result<std::string> {
+        const std::string& url = queue.pull->push.url;
+        if (url == forbidden) {
+          return fail(ErrorKind::invalid_argument, "forbidden");
+        }
+        return url.substr(0, url.find('/', url.find("//") + 2));
+      });
   if (auto recovered = machine->recover(reader, now, term); !recovered) {
     return recovered;
   }
@@ -47,11 +55,22 @@ Ran Rig::end() {
   }
   Ran ran;
   ran.replies = std::exchange(replies_, {});
+  for (const Reply& reply : ran.replies) {
+    if (const auto* received = reply ? reply->get_if<Received>() : nullptr) {
+      ran.handed_out.push_back(*received);
+    }
+  }
+  for (Batch::Late& late : output.late) {
+    if (late.reply) {
+      EXPECT_EQ(late.reply->get<Received>().receiver, late.receiver);
+      ran.handed_out.push_back(std::move(late.reply->get<Received>()));
+    } else {
+      ran.sent_away.push_back(late.reply.error());
+    }
+  }
   for (Effect& effect : output.effects) {
     if (auto* start = std::get_if<StartAttempt>(&effect)) {
       ran.starts.push_back(std::move(*start));
-    } else if (auto* handed = std::get_if<HandOut>(&effect)) {
-      ran.handed_out.push_back(std::move(*handed));
     }
   }
   ran.mutations = std::move(output.mutations);

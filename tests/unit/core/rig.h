@@ -21,7 +21,8 @@ inline const TenantId tenant_one{1};
 struct Ran {
   std::vector<Reply> replies{};
   std::vector<StartAttempt> starts{};
-  std::vector<HandOut> handed_out{};
+  std::vector<Received> handed_out{};  ///< answers to receives, of this batch or earlier ones
+  std::vector<Error> sent_away{};      ///< receives that waited, and were refused
   std::vector<Mutation> mutations{};
 
   // These and what is in rig.cpp are not inline: every test of the core includes this, and they are
@@ -80,6 +81,7 @@ class Rig {
   MemoryReader reader;
   SeededRng rng{7};
   NamedZones zones;
+  std::string forbidden_url{};  ///< for queues that push, since the last start
   std::unique_ptr<Machine> machine;
 
  private:

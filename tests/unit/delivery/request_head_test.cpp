@@ -30,7 +30,7 @@ struct Case {
   Result<std::string> build(Envelope* envelope = nullptr) {
     request.message = std::make_shared<core::Message>(message);
     request.envelope = envelope == nullptr ? &envelopes.of(message) : envelope;
-    const auto url = parse_destination(message.url);
+    const auto url = parse_destination(request.url());
     std::string out = "before";
     const auto built = append_request_head(
         out, request, *url, std::chrono::sys_seconds(std::chrono::seconds(1'700'000'000)));
@@ -256,6 +256,61 @@ TEST(Request, IsNotBuiltWithoutAKeyToSignItWith) {
       EXPECT_EQ(head.error().message, "the tenant has no signing key");
     }
   }
+}
+
+TEST(Request, OfAQueueThatPushesIsExactlyTheseBytes) {
+  Case one;
+  one.message.url.clear();
+  one.message.headers = {{"Dropped", "x"}};
+  one.message.method = "PUT";
+  one.message.queue = "q";
+  one.message.group = "g";
+  one.message.pull = core::PullPart{.attributes = {{"Kind", "String", "order"},
+                                                   {"N", "Number.int", "7"},
+                                                   {"Raw", "Binary", "x"},
+                                                   {"Host", "String", "evil"},
+                                                   {"upstash-Label", "String", "evil"},
+                                                   {"Large", "String", std::string(20'000, 'x')}}};
+  one.request.to = std::make_shared<const core::PushTarget>(
+      core::PushTarget{.url = "https://h.example/in", .host = "https://h.example:443"});
+  Envelope& envelope = one.envelopes.of(one.message, one.request.to.get());
+
+  const auto head = one.build(&envelope);
+
+  ASSERT_TRUE(head.has_value());
+  const std::string id = core::to_text(one.message.id);
+  EXPECT_EQ(without_signature(*head),
+            "POST /in HTTP/1.1\r\n"
+            "Host: h.example\r\n"
+            "Upstash-Queue-Name: q\r\n"
+            "Upstash-Message-Group-Id: g\r\n"
+            "Kind: order\r\n"
+            "N: 7\r\n"
+            "Content-Type: text/plain; charset=utf-8\r\n"
+            "User-Agent: Upstash-QStash\r\n"
+            "Accept-Encoding: identity\r\n"
+            "Upstash-Message-Id: " +
+                id +
+                "\r\n"
+                "Upstash-Retried: 1\r\n"
+                "Upstash-Signature: <token>\r\n"
+                "Hikyaku-Message-Id: " +
+                id +
+                "\r\n"
+                "Hikyaku-Attempt: 2\r\n"
+                "Hikyaku-Fence: 0.3.2\r\n"
+                "Idempotency-Key: " +
+                id +
+                "\r\n"
+                "Content-Length: 7\r\n\r\n");
+
+  one.message.group.clear();
+  one.message.pull->attributes = {{"content-type", "String", "text/html"}};
+  const auto typed = one.build(&envelope);
+  ASSERT_TRUE(typed.has_value());
+  EXPECT_EQ(typed->find("text/plain"), std::string::npos);
+  EXPECT_NE(typed->find("content-type: text/html\r\n"), std::string::npos);
+  EXPECT_EQ(typed->find("Group-Id"), std::string::npos);
 }
 
 }  // namespace HK_TEST_FILE

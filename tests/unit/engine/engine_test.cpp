@@ -385,15 +385,45 @@ TEST_F(EngineTest, ADrainAnswersWhoWaitsForMessages) {
   ASSERT_TRUE(wait_for(submit(core::CreatePullQueue{tenant_, "q", {}})).has_value());
   core::Receive receive{.tenant = tenant_, .queue = "q", .receiver = core::ReceiverId{1}};
   receive.wait = 20s;
-  ASSERT_TRUE(wait_for(submit(std::move(receive))).has_value());
+  auto answer = submit(std::move(receive));
 
   engine_->stop_starting();  // the clock stands still: no wait ends by itself
 
-  const auto effects = wait_for_effects(2);  // the tenant is the first one
-  ASSERT_EQ(effects.size(), 2U);
-  const auto& handed = std::get<core::HandOut>(effects[1]);
-  EXPECT_EQ(handed.receiver, core::ReceiverId{1});
-  EXPECT_TRUE(handed.messages.empty());
+  const core::Reply reply = wait_for(std::move(answer));
+  ASSERT_TRUE(reply.has_value());
+  EXPECT_EQ(reply->get<core::Received>().receiver, core::ReceiverId{1});
+  EXPECT_TRUE(reply->get<core::Received>().messages.empty());
+}
+
+TEST_F(EngineTest, WhoWaitsForMessagesIsAnsweredOnceWithWhatComes) {
+  start();
+  ASSERT_TRUE(wait_for(submit(core::CreatePullQueue{tenant_, "q", {}})).has_value());
+  core::Receive receive{.tenant = tenant_, .queue = "q", .receiver = core::ReceiverId{1}};
+  receive.wait = 20s;
+  auto answer = submit(std::move(receive));
+  auto message = std::make_unique<core::Message>();
+  message->tenant = tenant_;
+  message->queue = "q";
+  message->pull.emplace();
+  core::Publish sent{.message = std::move(message)};
+  ASSERT_TRUE(wait_for(submit(std::move(sent))).has_value());
+
+  const core::Reply reply = wait_for(std::move(answer));
+  ASSERT_TRUE(reply.has_value());
+  EXPECT_EQ(reply->get<core::Received>().messages.size(), 1U);
+}
+
+TEST_F(EngineTest, WhoWaitsForMessagesIsToldWhenTheEngineStops) {
+  start();
+  ASSERT_TRUE(wait_for(submit(core::CreatePullQueue{tenant_, "q", {}})).has_value());
+  core::Receive receive{.tenant = tenant_, .queue = "q", .receiver = core::ReceiverId{1}};
+  receive.wait = 20s;
+  auto answer = submit(std::move(receive));
+  ASSERT_TRUE(wait_for(submit(core::CountQueue{tenant_, "q"})).has_value());
+
+  engine_->stop();
+
+  EXPECT_EQ(wait_for(std::move(answer)).error().kind, ErrorKind::unavailable);
 }
 
 TEST_F(EngineTest, WhatWasAcceptedIsSentAfterARestart) {

@@ -57,6 +57,10 @@ constexpr std::string_view lane_entry_2 =  // has the host
 constexpr std::string_view events_1 = "0a0c4d03ffffffffffffffffff0112030104081a07000280d0acf30e";
 constexpr std::string_view expiry_1 = "0a024d4e120708051203642d3112050806120100";
 constexpr std::string_view counters_1 = "086410011828201e2814300a380540c8014807";
+constexpr std::string_view pushing_queue_1 =  // its push is among what is the adapter's
+    "08011880d095ffbc312080d095ffbc31426210e0d4032880e0e5a40130808040621b0a1648696b79616b"
+    "7550757368506172616c6c656c69736d12013362250a0e48696b79616b755075736855726c1213687474"
+    "70733a2f2f682e6578616d706c652f78620b0a06506f6c696379120170800104";
 constexpr std::string_view pepper_1 = "0a0401620063";
 constexpr std::string_view tenant_1 =
     "0a0764656661756c7412086469676573742d3112086469676573742d321a087365616c65642d61220873"
@@ -66,6 +70,69 @@ constexpr std::string_view tenant_2 =  // has an access key and the mark of deve
     "65616c65642d6228d20932120a03484b3112087365616c65642d6318ae2c3801";
 constexpr std::string_view meta_1 = "0801100818462080d095ffbc31";
 constexpr std::string_view meta_2 = "0801100818c68080808080c0022080d095ffbc312805";
+
+constexpr std::string_view queue_1 = "0804100118e80720d00f";
+constexpr std::string_view queue_2 = "0804100118e80720d00f504d";  // is being told of a change
+constexpr std::string_view delayed_key_1 = "000000050000018bcfe56be86f7264657273";
+constexpr std::string_view delayed_1 = "0a0300e707120302ac02";
+constexpr std::string_view move_task_key_1 = "0000000500000001000000000000000364656164";
+constexpr std::string_view move_task_1 =
+    "0a080a066f726465727318f40320042809300438e80740d00f484d521064657374696e6174696f6e5f676f6e65";
+constexpr std::string_view cancel_task_key_1 = "00000005000000020000018bcfe56800";
+constexpr std::string_view cancel_task_1 =
+    "124e0a4a0a08687474703a2f2f610a08687474703a2f2f6212066f72646572731a0567726f757022037265642a04"
+    "666c6f7732093139322e302e322e373a016142012f4a056461696c7950055806100a2001280430043880d095ffbc31"
+    "484d";
+
+TEST(CodecGolden, TasksAndWhatQueuesKeepAreWrittenAndReadAsEver) {
+  EXPECT_EQ(to_hex(only_write(core::Put<core::Queue>{samples::queue()}).value), queue_1);
+  EXPECT_EQ(to_hex(only_write(core::Put<core::Queue>{samples::retimed_queue()}).value), queue_2);
+  EXPECT_EQ(Codec<core::Queue>::decode({core::TenantId{5}, "orders"}, from_hex(queue_1)),
+            samples::queue());
+  EXPECT_EQ(Codec<core::Queue>::decode({core::TenantId{5}, "orders"}, from_hex(queue_2)),
+            samples::retimed_queue());
+  const Write delayed = only_write(core::Put<core::DelayedSecond>{samples::delayed_second()});
+  EXPECT_EQ(to_hex(delayed.key), delayed_key_1);
+  EXPECT_EQ(to_hex(delayed.value), delayed_1);
+  EXPECT_EQ(Codec<core::DelayedSecond>::decode(core::own_key(samples::delayed_second()),
+                                               from_hex(delayed_1)),
+            samples::delayed_second());
+  const Write move = only_write(core::Put<core::Task>{samples::move_task()});
+  EXPECT_EQ(to_hex(move.key), move_task_key_1);
+  EXPECT_EQ(to_hex(move.value), move_task_1);
+  EXPECT_EQ(Codec<core::Task>::decode(core::own_key(samples::move_task()), from_hex(move_task_1)),
+            samples::move_task());
+  const Write cancel = only_write(core::Put<core::Task>{samples::cancel_task()});
+  EXPECT_EQ(to_hex(cancel.key), cancel_task_key_1);
+  EXPECT_EQ(to_hex(cancel.value), cancel_task_1);
+  EXPECT_EQ(
+      Codec<core::Task>::decode(core::own_key(samples::cancel_task()), from_hex(cancel_task_1)),
+      samples::cancel_task());
+}
+
+constexpr std::string_view url_group_1 =  // from before topics had subscriptions
+    "0a1f0a036f6e65120968747470733a2f2f621a0d68747470733a2f2f623a3434330a171208687474703a2f2f"
+    "611a0b687474703a2f2f613a383012140a0f557073746173682d5265747269657312013312130a1155707374"
+    "6173682d466f72776172642d4118e80720d00f";
+constexpr std::string_view sns_topic_1 =
+    "0a3e0a036f6e65120968747470733a2f2f621a0d68747470733a2f2f623a3434332a05687474707330013801"
+    "5a0708021a030a0107620673656372657468dc0b0a330a0374776f2201712a03737173420b7b2261223a5b22"
+    "78225d7d4801520464656164720f0a08456e64706f696e74120361726e12100a0b446973706c61794e616d65"
+    "12016418e80720d00f2a060a016b1201763201693803400148015207080122030a0131";
+constexpr std::string_view meta_3 = "0801100818462080d095ffbc313007";  // has a last number
+
+TEST(CodecGolden, TopicsAndTheirNumbersAreWrittenAndReadAsEver) {
+  EXPECT_EQ(to_hex(only_write(core::Put<core::Topic>{samples::url_group()}).value), url_group_1);
+  EXPECT_EQ(Codec<core::Topic>::decode({core::TenantId{5}, "group"}, from_hex(url_group_1)),
+            samples::url_group());
+  EXPECT_EQ(to_hex(only_write(core::Put<core::Topic>{samples::sns_topic()}).value), sns_topic_1);
+  EXPECT_EQ(Codec<core::Topic>::decode({core::TenantId{5}, "!topic.fifo"}, from_hex(sns_topic_1)),
+            samples::sns_topic());
+  core::Meta numbered = samples::meta();
+  numbered.last_number = 7;
+  EXPECT_EQ(to_hex(only_write(core::Put<core::Meta>{numbered}).value), meta_3);
+  EXPECT_EQ(Codec<core::Meta>::decode({}, from_hex(meta_3)), numbered);
+}
 
 TEST(CodecGolden, WhatIsWrittenIsWhatWasAlwaysWritten) {
   const auto message = std::make_shared<const core::Message>(samples::message());
@@ -132,6 +199,21 @@ TEST(CodecGolden, WhatWasWrittenIsReadAsItWasMeant) {
   EXPECT_EQ(Codec<core::Meta>::decode({}, from_hex(meta_1)), samples::meta());
   EXPECT_EQ(Codec<core::Meta>::decode({}, from_hex(meta_2)), samples::meta_of_origin());
   EXPECT_EQ(decode_pepper(from_hex(pepper_1)), std::string("\1b\0c", 4));
+}
+
+TEST(Golden, AQueueThatPushedBeforeItsPushHadFieldsStillDoes) {
+  const auto queue =
+      Codec<core::Queue>::decode({core::TenantId{5}, "q"}, from_hex(pushing_queue_1));
+  ASSERT_TRUE(queue.has_value() && queue->pull.has_value());
+  EXPECT_EQ(queue->pull->push,
+            (core::PushSettings{.url = "https://h.example/x", .parallelism = 3}));
+  EXPECT_EQ(queue->pull->extra, (std::vector<core::Header>{{"Policy", "p"}}));
+  EXPECT_EQ(queue->pull->version, 4U);
+
+  // Written again it is in its fields, and means the same.
+  const std::string again = only_write(core::Put<core::Queue>{*queue}).value;
+  EXPECT_NE(again, from_hex(pushing_queue_1));
+  EXPECT_EQ(Codec<core::Queue>::decode({core::TenantId{5}, "q"}, again), queue);
 }
 
 }  // namespace HK_TEST_FILE

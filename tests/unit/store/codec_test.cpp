@@ -140,11 +140,17 @@ TEST(Codec, SettingsComeBackAsTheyWere) {
   EXPECT_EQ(Codec<core::FlowKey>::decode({core::TenantId{5}, "flow"}, flow_key.value),
             samples::flow_key());
 
-  const Write group = put_of(core::Put<core::UrlGroup>{samples::url_group()});
+  const Write group = put_of(core::Put<core::Topic>{samples::url_group()});
   EXPECT_EQ(group.table, Table::url_group);
   EXPECT_EQ(group.key, encode_key<core::Queue>({core::TenantId{5}, "group"}));
-  EXPECT_EQ(Codec<core::UrlGroup>::decode({core::TenantId{5}, "group"}, group.value),
+  EXPECT_EQ(Codec<core::Topic>::decode({core::TenantId{5}, "group"}, group.value),
             samples::url_group());
+
+  const Write topic = put_of(core::Put<core::Topic>{samples::sns_topic()});
+  EXPECT_EQ(topic.table, Table::url_group);
+  EXPECT_EQ(topic.key, encode_key<core::Queue>({core::TenantId{5}, "!topic.fifo"}));
+  EXPECT_EQ(Codec<core::Topic>::decode({core::TenantId{5}, "!topic.fifo"}, topic.value),
+            samples::sns_topic());
 
   const Write tenant = put_of(core::Put<core::Tenant>{samples::tenant()});
   EXPECT_EQ(tenant.table, Table::tenant);
@@ -177,8 +183,8 @@ TEST(Codec, DeletionsEraseTheKeyThatThePutWrote) {
        core::Erase<core::Queue>(core::TenantId{5}, samples::queue().name)},
       {"flow key", core::Put<core::FlowKey>{samples::flow_key()},
        core::Erase<core::FlowKey>(core::TenantId{5}, samples::flow_key().key)},
-      {"URL group", core::Put<core::UrlGroup>{samples::url_group()},
-       core::Erase<core::UrlGroup>(core::TenantId{5}, samples::url_group().name)},
+      {"URL group", core::Put<core::Topic>{samples::url_group()},
+       core::Erase<core::Topic>(core::TenantId{5}, samples::url_group().name)},
   };
   for (const Row& row : rows) {
     SCOPED_TRACE(row.name);
@@ -262,6 +268,8 @@ TEST(Codec, ArbitraryBytesAreAnErrorOrARecordButNeverMore) {
         core::Mutation{core::Put<core::MessageState>{{core::Seq{1}, samples::state()}}},
         core::Mutation{core::Put<core::Events>{samples::events()}},
         core::Mutation{core::Put<core::Expiry>{samples::expiry()}},
+        core::Mutation{core::Put<core::Task>{samples::cancel_task()}},
+        core::Mutation{core::Put<core::DelayedSecond>{samples::delayed_second()}},
         core::Mutation{core::Put<core::Tenant>{samples::tenant()}}}) {
     seeds.push_back(put_of(mutation).value);
   }
@@ -294,6 +302,34 @@ TEST(Codec, NumbersThatAreNoStatusOrEventKindAreCorruption) {
             ErrorKind::corruption);
   EXPECT_EQ(Codec<core::Events>::decode({{}, {}, 1}, uneven_lists).error().kind,
             ErrorKind::corruption);
+}
+
+TEST(Codec, TasksOfNoKindAndCountsOfNothingAreCorruption) {
+  const auto broken = [](const auto& decoded) {
+    return !decoded && decoded.error().kind == ErrorKind::corruption;
+  };
+  const core::KeyOf<core::Task> move{core::TenantId{5}, 1U, 1U, "dead"};
+  const core::KeyOf<core::Task> cancel{core::TenantId{5}, 2U, 1U, ""};
+  using Tasks = Codec<core::Task>;
+  EXPECT_TRUE(Tasks::decode(move, std::string("\x0a\x00\x20\x01", 4)).has_value());
+  EXPECT_TRUE(broken(Tasks::decode(move, ""))) << "no status";
+  EXPECT_TRUE(broken(Tasks::decode(move, "\x20\x01"))) << "no work";
+  EXPECT_TRUE(broken(Tasks::decode(move, std::string("\x0a\x00\x20\x05", 4)))) << "no such status";
+  EXPECT_TRUE(broken(Tasks::decode(move, std::string("\x12\x00\x20\x01", 4)))) << "other work";
+  EXPECT_TRUE(broken(Tasks::decode(cancel, std::string("\x0a\x00\x20\x01", 4))));
+
+  const core::KeyOf<core::DelayedSecond> second{core::TenantId{5}, moment_from_ms(7000), "q"};
+  const core::KeyOf<core::DelayedSecond> between{core::TenantId{5}, moment_from_ms(7001), "q"};
+  const core::KeyOf<core::DelayedSecond> late{core::TenantId{5}, Moment::max(), "q"};
+  using Delayed = Codec<core::DelayedSecond>;
+  const std::string one("\x0a\x01\x05\x12\x01\x01", 6);
+  EXPECT_TRUE(Delayed::decode(second, one).has_value());
+  EXPECT_TRUE(broken(Delayed::decode(between, one))) << "not a whole second";
+  EXPECT_TRUE(broken(Delayed::decode(late, one))) << "later than any time";
+  EXPECT_TRUE(broken(Delayed::decode(second, "\x0a\x01\x05"))) << "no count";
+  EXPECT_TRUE(broken(Delayed::decode(second, "\x0a\x02\x05\x06\x12\x01\x01"))) << "too few counts";
+  EXPECT_TRUE(broken(Delayed::decode(second, std::string("\x0a\x01\x05\x12\x01\x00", 6))));
+  EXPECT_TRUE(broken(Delayed::decode(second, "\x0a\x02\xe8\x07\x12\x01\x01"))) << "1000 ms";
 }
 
 TEST(Codec, FieldsFromANewerServerAreSkipped) {

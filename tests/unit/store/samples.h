@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/batch.h"
+#include "core/schedule/order.h"
 #include "store/memory/sim_store.h"
 #include "store/typed_reader.h"
 
@@ -90,6 +90,55 @@ inline core::Queue queue() {
   return {core::TenantId{5}, "orders", 4, true, moment_from_ms(1000), moment_from_ms(2000)};
 }
 
+/// Its messages are being told of a changed retention.
+inline core::Queue retimed_queue() {
+  core::Queue changed = queue();
+  changed.retime_up_to = core::Seq{77};
+  return changed;
+}
+
+inline core::DelayedSecond delayed_second() {
+  return {.tenant = core::TenantId{5},
+          .second = moment_from_ms(1'700'000'001'000),
+          .queue = "orders",
+          .slots = {{0, 2}, {999, 300}}};
+}
+
+inline core::Task move_task() {
+  return {.tenant = core::TenantId{5},
+          .number = 3,
+          .work = core::MoveMessages{"dead", "orders"},
+          .rate = 500,
+          .status = core::Task::Status::failed,
+          .total = 9,
+          .processed = 4,
+          .started_at = moment_from_ms(1000),
+          .ended_at = moment_from_ms(2000),
+          .up_to = core::Seq{77},
+          .reason = core::Task::destination_gone};
+}
+
+inline core::Task cancel_task() {
+  return {.tenant = core::TenantId{5},
+          .number = 1'700'000'000'000,
+          .work = core::CancelMessages{.filter = {.urls = {"http://a", "http://b"},
+                                                  .queues = {"orders"},
+                                                  .topics = {"group"},
+                                                  .labels = {"red"},
+                                                  .flow_keys = {"flow"},
+                                                  .caller_ips = {"192.0.2.7"},
+                                                  .hosts = {"a"},
+                                                  .paths = {"/"},
+                                                  .schedules = {"daily"},
+                                                  .from = moment_from_ms(5),
+                                                  .to = moment_from_ms(6)},
+                                       .count_max = 10},
+          .total = 4,
+          .processed = 4,
+          .started_at = moment_from_ms(1'700'000'000'000),
+          .up_to = core::Seq{77}};
+}
+
 inline core::FlowKey flow_key() {
   core::FlowKey f;
   f.tenant = core::TenantId{5};
@@ -105,13 +154,44 @@ inline core::FlowKey flow_key() {
   return f;
 }
 
-inline core::UrlGroup url_group() {
+inline core::Topic url_group() {
   return {.tenant = core::TenantId{5},
           .name = "group",
-          .endpoints = {{"one", "https://b", "https://b:443"}, {"", "http://a", "http://a:80"}},
+          .subscriptions = {{"one", "https://b", "https://b:443"}, {"", "http://a", "http://a:80"}},
           .options = {{"Upstash-Retries", "3"}, {"Upstash-Forward-A", ""}},
           .created_at = moment_from_ms(1000),
           .updated_at = moment_from_ms(2000)};
+}
+
+inline core::Topic sns_topic() {
+  return {.tenant = core::TenantId{5},
+          .kind = core::TopicKind::sns,
+          .name = "topic.fifo",
+          .subscriptions = {{.id = "one",
+                             .url = "https://b",
+                             .host = "https://b:443",
+                             .protocol = "https",
+                             .raw = false,
+                             .confirmed = false,
+                             .retries = core::RetryPolicy{2, core::TableDelay{{Millis{7}}}},
+                             .token = "secret",
+                             .token_made = moment_from_ms(1500)},
+                            {.id = "two",
+                             .queue = "q",
+                             .protocol = "sqs",
+                             .filter = R"({"a":["x"]})",
+                             .filter_scope = core::FilterScope::message_body,
+                             .dead_letters_to = "dead",
+                             .extra = {{"Endpoint", "arn"}}}},
+          .options = {{"DisplayName", "d"}},
+          .tags = {{"k", "v"}},
+          .created_at = moment_from_ms(1000),
+          .updated_at = moment_from_ms(2000),
+          .incarnation = "i",
+          .version = 3,
+          .fifo = true,
+          .dedup_by_group = true,
+          .retries = core::RetryPolicy{1, core::ExpressionDelay{"1"}}};
 }
 
 inline core::Tenant tenant() {
@@ -173,8 +253,9 @@ std::vector<core::Mutation> decided(Decide decide) {
 inline std::vector<core::Mutation> put_schedule_state(core::TenantId tenant, const std::string& id,
                                                       const core::ScheduleState& state,
                                                       Moment previous_next_at = never) {
-  return decided(
-      [&](core::Batch& batch) { batch.put_schedule_state(tenant, id, state, previous_next_at); });
+  return decided([&](core::Batch& batch) {
+    core::put_schedule_state(batch, tenant, id, state, previous_next_at);
+  });
 }
 
 }  // namespace hk::store::samples

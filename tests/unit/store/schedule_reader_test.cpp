@@ -41,10 +41,10 @@ TEST(ScheduleRecords, ComeBackAsTheyWere) {
                                   .last_messages = {{core::Seq{1}, 2}, {core::Seq{3}, 4}},
                                   .error = "why"};
   write(store, samples::decided([&](core::Batch& batch) {
-          batch.put_schedule(sample("a"));
-          batch.put_schedule_state(tenant, "a", state, never);
-          batch.put_schedule(sample("b"));
-          batch.put_schedule_state(tenant, "b", {}, never);
+          batch.put(core::Put<core::Schedule>(sample("a")));
+          core::put_schedule_state(batch, tenant, "a", state, never);
+          batch.put(core::Put<core::Schedule>(sample("b")));
+          core::put_schedule_state(batch, tenant, "b", {}, never);
         }));
   TypedReader reader(store.snapshot());
 
@@ -64,15 +64,15 @@ TEST(ScheduleRecords, StandInTheOrderOfTheirRuns) {
     return core::ScheduleState{.next_at = moment_from_ms(ms)};
   };
   write(store, samples::decided([&](core::Batch& batch) {
-          batch.put_schedule_state(tenant, "late", at(900), never);
-          batch.put_schedule_state(tenant, "soon", at(100), never);
-          batch.put_schedule_state(tenant, "never", {}, never);
-          batch.put_schedule_state(tenant, "moved", at(200), never);
-          batch.put_schedule_state(tenant, "moved", at(300), moment_from_ms(200));
-          batch.put_schedule_state(tenant, "kept", at(400), never);
-          batch.put_schedule_state(tenant, "kept", at(400), moment_from_ms(400));
-          batch.put_schedule_state(tenant, "gone", at(500), never);
-          batch.delete_schedule(tenant, "gone", moment_from_ms(500));
+          core::put_schedule_state(batch, tenant, "late", at(900), never);
+          core::put_schedule_state(batch, tenant, "soon", at(100), never);
+          core::put_schedule_state(batch, tenant, "never", {}, never);
+          core::put_schedule_state(batch, tenant, "moved", at(200), never);
+          core::put_schedule_state(batch, tenant, "moved", at(300), moment_from_ms(200));
+          core::put_schedule_state(batch, tenant, "kept", at(400), never);
+          core::put_schedule_state(batch, tenant, "kept", at(400), moment_from_ms(400));
+          core::put_schedule_state(batch, tenant, "gone", at(500), never);
+          core::erase_schedule(batch, tenant, "gone", moment_from_ms(500));
         }));
   TypedReader reader(store.snapshot());
 

@@ -75,7 +75,7 @@ TEST_F(TypedReaderTest, RecordsAreFoundUnderTheirKeys) {
          core::Put<core::Dedup>{{{TenantId{5}, "d-1"}, dedup}},
          core::Put<core::Meta>{samples::meta()}, core::Put<core::Tenant>{samples::tenant()},
          core::Put<core::Queue>{samples::queue()}, core::Put<core::FlowKey>{samples::flow_key()},
-         core::Put<core::UrlGroup>{samples::url_group()},
+         core::Put<core::Topic>{samples::url_group()},
          core::Put<core::Counters>{{TenantId{5}, samples::counters()}},
          core::Put<core::DeadLetterKey>{{TenantId{5}, moment_from_ms(3), Seq{77}}}});
   TypedReader r = reader();
@@ -92,11 +92,11 @@ TEST_F(TypedReaderTest, RecordsAreFoundUnderTheirKeys) {
   EXPECT_EQ(r.scan<core::Tenant>(), (std::vector<core::Tenant>{samples::tenant()}));
   EXPECT_EQ(r.scan<core::Queue>(), (std::vector<core::Queue>{samples::queue()}));
   EXPECT_EQ(r.scan<core::FlowKey>(), (std::vector<core::FlowKey>{samples::flow_key()}));
-  EXPECT_EQ(r.scan<core::UrlGroup>(), (std::vector<core::UrlGroup>{samples::url_group()}));
-  EXPECT_EQ(r.scan(core::Range<core::UrlGroup>::of(TenantId{5})), r.scan<core::UrlGroup>());
-  EXPECT_TRUE(r.scan(core::Range<core::UrlGroup>::of(TenantId{6})).empty());
-  EXPECT_EQ(r.get<core::UrlGroup>({TenantId{5}, "group"}), samples::url_group());
-  EXPECT_EQ(r.get<core::UrlGroup>({TenantId{6}, "group"}), std::nullopt);
+  EXPECT_EQ(r.scan<core::Topic>(), (std::vector<core::Topic>{samples::url_group()}));
+  EXPECT_EQ(r.scan(core::Range<core::Topic>::of(TenantId{5})), r.scan<core::Topic>());
+  EXPECT_TRUE(r.scan(core::Range<core::Topic>::of(TenantId{6})).empty());
+  EXPECT_EQ(r.get<core::Topic>({TenantId{5}, "group"}), samples::url_group());
+  EXPECT_EQ(r.get<core::Topic>({TenantId{6}, "group"}), std::nullopt);
   EXPECT_EQ(r.scan<core::Counters>(),
             (std::vector<core::Keyed<core::Counters>>{{TenantId{5}, samples::counters()}}));
   EXPECT_TRUE(r.get<core::DeadLetterKey>({TenantId{5}, moment_from_ms(3), Seq{77}}).has_value());

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "core/message/mark.h"
 #include "store/codec.h"
 #include "store/key.h"
 #include "store/memory/sim_store.h"
@@ -126,7 +125,7 @@ TEST(Verify, FindsNothingWrongWithASoundStore) {
 
 TEST(Verify, LooksForNoMessageBehindTheMarkOfABatch) {
   std::vector<core::Mutation> rows = sound();
-  const std::string id = core::mark_dedup_id("topic x");
+  const std::string id = "batch topic x";
   rows.emplace_back(
       core::Put<core::Dedup>{{{tenant, id}, {{Seq{4'000'000}, 28}, moment_from_ms(9000)}}});
 

@@ -19,7 +19,7 @@ struct SnsLinks : ApiTest {
     topic.subscriptions = {{"one", hook}};
     put(topic);
     submitter.answer = [this](core::Command& command) -> core::Reply {
-      auto* const given = command.get_if<core::PutDocumentCommand>();
+      auto* const given = command.get_if<core::PutTopic>();
       if (given == nullptr) {
         return fail(ErrorKind::internal, "not expected");
       }
@@ -27,21 +27,17 @@ struct SnsLinks : ApiTest {
         --conflicts;
         return fail(ErrorKind::conflict, "somebody was faster");
       }
-      EXPECT_EQ(given->if_version, submitter.reader->scan<core::Document>().front().version);
-      core::Document document = given->document;
-      document.version = *given->if_version + 1;
-      submitter.reader->put<core::Document>(document);
+      EXPECT_EQ(given->topic.version, submitter.reader->scan<core::Topic>().front().version);
+      core::Topic changed = given->topic;
+      ++changed.version;
+      submitter.reader->put<core::Topic>(changed);
       return core::Done{};
     };
   }
   void put(const sns::Topic& topic) {
-    core::Document document = sns::to_document(topic, core::TenantId{1});
-    document.version = topic.version;
-    submitter.reader->put<core::Document>(document);
+    submitter.reader->put<core::Topic>(sns::to_record(topic, core::TenantId{1}));
   }
-  sns::Topic stored() {
-    return sns::from_document(submitter.reader->scan<core::Document>().front());
-  }
+  sns::Topic stored() { return sns::from_record(submitter.reader->scan<core::Topic>().front()); }
   http::Response follow(const std::string& link) { return call_as("", "GET", link); }
 
   int conflicts = 0;

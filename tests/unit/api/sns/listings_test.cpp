@@ -24,7 +24,7 @@ struct SnsListings : aws::testing::ActionTest {
             .endpoint = "https://h/" + std::string(900, 'x') + topic.name + id,
             .confirmed = true};
       }
-      submitter.reader->put<core::Document>(to_document(topic, aws::testing::tenant));
+      submitter.reader->put<core::Topic>(to_record(topic, aws::testing::tenant));
     }
   }
 
@@ -64,8 +64,8 @@ struct SnsListings : aws::testing::ActionTest {
 TEST_F(SnsListings, OfTopicsHaveAHundredToAPage) {
   add_topics(200, 0);
   EXPECT_EQ(read_all(list_topics, "TopicArn").sizes, (std::vector<std::size_t>{100, 100}));
-  submitter.reader->put<core::Document>(
-      to_document({.name = "u", .region = "eu-central-1"}, aws::testing::tenant));
+  submitter.reader->put<core::Topic>(
+      to_record(Topic{.name = "u", .region = "eu-central-1"}, aws::testing::tenant));
 
   const Pages pages = read_all(list_topics, "TopicArn");
 

@@ -20,26 +20,28 @@ TEST(Envelope, HasItsMembersInTheOrderOfTheService) {
   attributes["b"] = {.data_type = "Binary", .binary_value = std::string("\0\xff", 2)};
   attributes["n"] = {.data_type = "Number.int", .string_value = "1"};
 
-  EXPECT_EQ(
-      envelope(full, &signature, "http://h/?u", attributes),
-      R"({"Type":"Notification","MessageId":"id-1","TopicArn":"arn:aws:sns:r:1:t",)"
-      R"("Subject":"s","Message":"a \"message\" )"
-      "\xc3\xbc"
-      R"(\n","Timestamp":"2026-01-02T03:04:05.678Z","SignatureVersion":"2",)"
-      R"("Signature":"c2ln","SigningCertURL":"http://h/c.pem","UnsubscribeURL":"http://h/?u",)"
-      R"("MessageAttributes":{"b":{"Type":"Binary","Value":"AP8="},)"
-      R"("n":{"Type":"Number.int","Value":"1"}}})");
+  EXPECT_EQ(core::filled(envelope(full, &signature, "http://h", attributes), "one", {}),
+            R"({"Type":"Notification","MessageId":"id-1","TopicArn":"arn:aws:sns:r:1:t",)"
+            R"("Subject":"s","Message":"a \"message\" )"
+            "\xc3\xbc"
+            R"(\n","Timestamp":"2026-01-02T03:04:05.678Z","SignatureVersion":"2",)"
+            R"("Signature":"c2ln","SigningCertURL":"http://h/c.pem","UnsubscribeURL":)"
+            R"("http://h/?Action=Unsubscribe&SubscriptionArn=arn:aws:sns:r:1:t:one",)"
+            R"("MessageAttributes":{"b":{"Type":"Binary","Value":"AP8="},)"
+            R"("n":{"Type":"Number.int","Value":"1"}}})");
 }
 
 TEST(Envelope, LeavesOutWhatIsNotThere) {
   Notification plain = notification();
   plain.message = "m";
-  plain.sequence_number = "00000000000000000007";
+  plain.message_id = "";  // the core's
 
-  EXPECT_EQ(envelope(plain, nullptr, "u", {}),
-            R"({"Type":"Notification","MessageId":"id-1","SequenceNumber":"00000000000000000007",)"
+  EXPECT_EQ(core::filled(envelope(plain, nullptr, "u", {}), "one", {core::Seq{7}, 1}),
+            R"({"Type":"Notification","MessageId":"00000000-0000-0007-0000-000000000001",)"
+            R"("SequenceNumber":"00000000000000000007",)"
             R"("TopicArn":"arn:aws:sns:r:1:t","Message":"m",)"
-            R"("Timestamp":"2026-01-02T03:04:05.678Z","UnsubscribeURL":"u"})");
+            R"("Timestamp":"2026-01-02T03:04:05.678Z","UnsubscribeURL":)"
+            R"("u/?Action=Unsubscribe&SubscriptionArn=arn:aws:sns:r:1:t:one"})");
 }
 
 TEST(TextToSign, HasTheSubjectOnlyIfThereIsOne) {

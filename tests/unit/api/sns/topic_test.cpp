@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "api/sns/attributes.h"
 #include "core/reader.h"
 
 namespace hk::api::sns {
@@ -10,7 +11,7 @@ namespace HK_TEST_FILE {
 constexpr Moment made = moment_from_ms(1'700'000'000'000);
 
 Topic topic() {
-  Topic topic{.name = "t", .region = "r", .incarnation = "i"};
+  Topic topic{.name = "t", .region = "r", .incarnation = "i", .version = 7};
   topic.attributes = {{"DisplayName", "a/b"}, {"SignatureVersion", "2"}};
   topic.tags = {{"k/1", "v"}, {"", "x"}};
   Subscription queue{.id = "one",
@@ -35,44 +36,39 @@ Topic topic() {
 }
 
 TEST(Topic, IsReadAsItWasWritten) {
-  core::Document document = to_document(topic(), core::TenantId{1});
-  document.version = 7;
+  const core::Topic record = to_record(topic(), core::TenantId{1});
+  EXPECT_EQ(record.kind, core::TopicKind::sns);
+  EXPECT_EQ(record.subscriptions.at(0).queue, "q");
+  EXPECT_TRUE(record.subscriptions[0].raw);
+  EXPECT_EQ(record.subscriptions[0].filter, R"({"a":{"b":["x"]}})");
+  EXPECT_EQ(record.subscriptions[0].filter_scope, core::FilterScope::message_body);
+  EXPECT_EQ(record.subscriptions.at(1).url, "http://h/");
+  EXPECT_FALSE(record.subscriptions[1].confirmed || record.subscriptions[1].raw);
 
-  const Topic read = from_document(document);
+  const Topic read = from_record(record);
 
-  EXPECT_EQ(to_document(read, core::TenantId{1}).fields, document.fields);
+  EXPECT_EQ(to_record(read, core::TenantId{1}), record);
   EXPECT_EQ(read.version, 7U);
   EXPECT_EQ(read.region, "r");
   EXPECT_EQ(read.attributes, topic().attributes);
   EXPECT_EQ(read.tags, topic().tags);
   const Subscription& queue = read.subscriptions.at("one");
+  EXPECT_EQ(queue.attributes, topic().subscriptions.at("one").attributes);
+  EXPECT_EQ(queue.endpoint, "arn:aws:sqs:r:1:q");
   EXPECT_TRUE(queue.raw() && queue.confirmed && queue.authenticated);
-  EXPECT_EQ(queue.dead_letters_to, "dead");
-  ASSERT_TRUE(queue.filter);
-  EXPECT_EQ(queue.filter->matches({}, R"({"a":{"b":"x"}})"), true);
-  EXPECT_EQ(queue.filter->matches({}, R"({"a":{"b":"y"}})"), false);
   const Subscription& hook = read.subscriptions.at("two");
   EXPECT_EQ(hook.token, "secret");
   EXPECT_TRUE(!hook.confirmed && !hook.authenticated && hook.authenticate_on_unsubscribe);
 }
 
-TEST(Topic, IsReadThoughAPolicyInItIsBeyondALimitOfToday) {
-  core::Document document = to_document(topic(), core::TenantId{1});
-  std::string policy = R"({"a":[{"anything-but":["x")";
-  for (int i = 0; i < 200; ++i) {
-    policy += ",\"" + std::to_string(i) + '"';
-  }
-  document.fields.push_back({"subscription/two/attribute/FilterPolicy", policy + "]}]}"});
+TEST(Subscription, KnowsWhatItsPoliciesSay) {
+  Subscription queue = topic().subscriptions.at("one");
 
-  EXPECT_TRUE(from_document(document).subscriptions.at("two").filter);
-}
+  ASSERT_TRUE(read_attributes(queue));
 
-TEST(Topic, ThatIsNoneIsNotTakenForOne) {
-  core::Document document = to_document(topic(), core::TenantId{1});
-  document.fields.push_back({"subscription/one/attribute/FilterPolicy", "nonsense"});
-  EXPECT_THROW(from_document(document), core::CorruptRecord);
-  document = {.name = "t", .fields = {{"subscription/x", ""}}};
-  EXPECT_THROW(from_document(document), core::CorruptRecord);
+  EXPECT_EQ(queue.dead_letters_to, "dead");
+  queue.attributes["FilterPolicy"] = "nonsense";
+  EXPECT_FALSE(read_attributes(queue));
 }
 
 TEST(Subscription, LapsesWhenItIsNotConfirmedInThreeDays) {
@@ -82,6 +78,15 @@ TEST(Subscription, LapsesWhenItIsNotConfirmedInThreeDays) {
   EXPECT_TRUE(hook.lapsed(made + token_life));
   hook.confirmed = true;
   EXPECT_FALSE(hook.lapsed(made + token_life));
+}
+
+TEST(Subscription, ARefusedFilterPolicyIsToldWithWhereItStood) {
+  const Error error{ErrorKind::invalid_argument, "why"};
+
+  EXPECT_EQ(filter_policy_refusal(error, true),
+            (aws::Refusal{aws::ErrorCode::sns_invalid_parameter,
+                          "Invalid parameter: Attributes Reason: FilterPolicy: why"}));
+  EXPECT_EQ(filter_policy_refusal(error, false).message, "Invalid parameter: FilterPolicy: why");
 }
 
 }  // namespace HK_TEST_FILE

@@ -2,7 +2,6 @@
 
 #include <variant>
 
-#include "core/message/mark.h"
 #include "unit/core/rig.h"
 
 namespace hk::core::testing {
@@ -124,68 +123,6 @@ TEST(PublishBatch, BoundsWhatItsFanOutsBecome) {
   EXPECT_EQ(all.items[20].error().kind, ErrorKind::invalid_argument);
   EXPECT_TRUE(all.items[21].has_value()) << "a plain one still goes through";
   EXPECT_EQ(rig.reader.rows<Message>().size(), 20'001U);
-}
-
-TEST(PublishBatch, WithAMarkIsAcceptedOnceInItsWindow) {
-  Rig rig;
-  const auto marked = [&rig](std::vector<Message> messages, std::uint64_t number) {
-    PublishBatch command = batch(std::move(messages));
-    command.items.insert(command.items.begin(),
-                         make_mark(tenant_one, {Seq{number}, number}, "same", Millis{1000}));
-    return told(rig.run(std::move(command)).only<BatchPublished>());
-  };
-  using Told = std::vector<std::string>;
-  Message known = message_to("http://a");
-  known.dedup_id = "same";
-
-  EXPECT_EQ(marked({known, message_to("http://b")}, 10), (Told{"10", "1", "2"}));
-  rig.restart();
-  rig.pass(Millis{999});
-  EXPECT_EQ(marked({message_to("http://c")}, 20), Told{"again 10"}) << "nothing else happened";
-  rig.pass(Millis{1});
-  EXPECT_EQ(marked({}, 30), Told{"30"}) << "the window is over";
-  EXPECT_EQ(marked({message_to("http://d")}, 40), Told{"again 30"}) << "one of nothing counts, too";
-  EXPECT_EQ(rig.counts().accepted, 2U);
-  EXPECT_EQ(rig.counts().deduplicated, 2U);
-}
-
-TEST(PublishBatch, WithAMarkIsNotAcceptedInPartWhenAQueueIsGone) {
-  Rig rig;
-  rig.run(CreatePullQueue{tenant_one, "pulled", {}}, UpsertQueue{tenant_one, "pushed", 1, {}});
-  const auto for_queue = [](const char* name) {
-    Message message = queued(name);
-    message.url.clear();
-    message.host.clear();
-    message.pull.emplace();
-    return message;
-  };
-  const auto marked = [](std::vector<Message> messages) {
-    PublishBatch command = batch(std::move(messages));
-    command.items.insert(command.items.begin(),
-                         make_mark(tenant_one, {Seq{10}, 10}, "same", Millis{1000}));
-    return command;
-  };
-  struct Row {
-    Message misfit;
-    ErrorKind kind;
-  };
-  for (const Row& row :
-       {Row{for_queue("gone"), ErrorKind::not_found}, Row{for_queue("pushed"), ErrorKind::conflict},
-        Row{queued("pulled"), ErrorKind::conflict}}) {
-    SCOPED_TRACE(row.misfit.queue);
-    const Ran ran = rig.run(marked({for_queue("pulled"), row.misfit, message_to("http://a")}));
-    ASSERT_FALSE(ran.replies.at(0).has_value());
-    EXPECT_EQ(ran.replies.at(0).error().kind, row.kind);
-  }
-  EXPECT_TRUE(rig.reader.rows<Message>().empty());
-
-  EXPECT_EQ(
-      told(rig.run(marked({for_queue("pulled"), message_to("http://a")})).only<BatchPublished>()),
-      (std::vector<std::string>{"10", "1", "2"}))
-      << "sent again to what is there, it is no repetition";
-  EXPECT_EQ(told(rig.run(marked({for_queue("gone")})).only<BatchPublished>()),
-            std::vector<std::string>{"again 10"})
-      << "of a repetition nothing is looked at";
 }
 
 TEST(PublishBatch, OfNothingIsAnsweredWithNothing) {

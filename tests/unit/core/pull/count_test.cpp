@@ -118,11 +118,11 @@ TEST_P(Count, AGroupBehindWhatIsOutIsVisible) {
 TEST_P(Count, NothingIsStoredOfWhatIsDue) {
   rig.make("q");
   send_later("a", 2 * second);
-  EXPECT_EQ(rig.reader.rows<Document>().size(), 1U);
+  EXPECT_EQ(rig.reader.rows<DelayedSecond>().size(), 1U);
   restart_if_asked();
   rig.pass(4 * second);
   rig.run();
-  EXPECT_TRUE(rig.reader.rows<Document>().empty());
+  EXPECT_TRUE(rig.reader.rows<DelayedSecond>().empty());
 }
 
 TEST_P(Count, ALongDelayEndsOnAWholeSecond) {

@@ -131,7 +131,7 @@ TEST_P(Fair, APauseChangesNothing) {
   const Ran ran = rig.run(UpsertQueue{.tenant = tenant_one, .name = "q", .paused = false});
   ASSERT_EQ(ran.handed_out.size(), 1U);
   std::string all;
-  for (const HandOut::One& one : ran.handed_out[0].messages) {
+  for (const Received::One& one : ran.handed_out[0].messages) {
     all += one.message->body.front();
   }
   EXPECT_EQ(all, "ababnn");

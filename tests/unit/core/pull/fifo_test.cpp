@@ -104,7 +104,7 @@ TEST(DeadLetterQueue, TakesWhatWasReceivedTooOften) {
 
   EXPECT_EQ(rig.receive("q"), Bodies{});
   EXPECT_EQ(rig.receive("dead"), (Bodies{"a", "b"}));
-  const HandOut::One& dead = rig.last["a"];
+  const Received::One& dead = rig.last["a"];
   EXPECT_EQ(dead.message->pull->first_id, id);
   EXPECT_EQ(dead.message->pull->moved_from, "q");
   EXPECT_EQ(dead.message->pull->receives_before + dead.receive, 3U);

@@ -186,7 +186,7 @@ TEST(DeadLetterQueue, ThatIsItsOwnGoesOnHandingOut) {
   rig.send("q", "a");
   for (std::uint32_t i = 1; i <= 3; ++i) {
     EXPECT_EQ(rig.receive("q", 10, second), (Bodies{"a"}));
-    const HandOut::One& one = rig.last["a"];
+    const Received::One& one = rig.last["a"];
     EXPECT_EQ(one.message->pull->receives_before + one.receive, i);
     rig.pass(second);
   }
@@ -252,7 +252,7 @@ TEST_P(Halt, AMoveTaskDoesNotTakeWhatAGroupHasStoppedAtSinceTheSettingsChanged) 
   rig.run();
   rig.run(SetPullSettings{
       tenant_one, "late", {.fifo = true, .receives_max = 1, .halt = true, .version = 1}});
-  rig.run(StartMoveTask{tenant_one, "late", "dead"}).only<MoveTaskStarted>();
+  rig.run(StartMoveTask{tenant_one, "late", "dead"}).only<TaskStarted>();
   for (int i = 0; i < 5; ++i) {
     rig.run();
   }

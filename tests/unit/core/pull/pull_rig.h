@@ -44,8 +44,8 @@ struct PullRig : Rig {
   Bodies take(const Ran& ran) {
     EXPECT_EQ(ran.handed_out.size(), 1U);
     Bodies bodies;
-    for (const HandOut& handed : ran.handed_out) {
-      for (const HandOut::One& one : handed.messages) {
+    for (const Received& handed : ran.handed_out) {
+      for (const Received::One& one : handed.messages) {
         bodies.push_back(one.message->body);
         receipts[one.message->body] = {one.message->id, one.receive};
         last[one.message->body] = one;
@@ -68,7 +68,7 @@ struct PullRig : Rig {
 
   std::uint64_t receivers = 0;
   std::map<std::string, Receipt> receipts;
-  std::map<std::string, HandOut::One> last;
+  std::map<std::string, Received::One> last;
 };
 
 }  // namespace hk::core::testing

@@ -72,9 +72,9 @@ TEST(Pull, ADrainEndsEveryWaitAndHandsNothingOut) {
   const Ran ended = rig.run();
 
   ASSERT_EQ(ended.handed_out.size(), 2U);
-  for (const HandOut& one : ended.handed_out) {
+  EXPECT_TRUE(ended.sent_away.empty());
+  for (const Received& one : ended.handed_out) {
     EXPECT_TRUE(one.messages.empty());
-    EXPECT_FALSE(one.queue_gone);
   }
   EXPECT_GT(*rig.machine->wake_at(), rig.now) << "and it does not spin";
 
@@ -303,8 +303,8 @@ TEST(Pull, ADeletedQueueEndsTheWaitsAndItsMessages) {
   rig.run(rig.asking("q", 1, {}, 20 * second));
   const Ran ran = rig.run(DeleteQueueCommand{tenant_one, "q"});
 
-  ASSERT_EQ(ran.handed_out.size(), 1U);
-  EXPECT_TRUE(ran.handed_out[0].queue_gone);
+  ASSERT_EQ(ran.sent_away.size(), 1U);
+  EXPECT_EQ(ran.sent_away[0].kind, ErrorKind::not_found);
   const Ran refused = rig.run(PullRig::sending("q", "a"));
   EXPECT_EQ(refused.replies.at(0).error().kind, ErrorKind::not_found);
 }

@@ -77,7 +77,7 @@ TEST(Retime, ItGoesOnAfterARestart) {
   settle(rig);
 
   EXPECT_EQ(rig.count("q").visible, 0U);
-  EXPECT_TRUE(rig.reader.scan(Range<Document>::of(tenant_one, "retime")).empty());
+  EXPECT_EQ(rig.reader.get<Queue>({tenant_one, "q"})->retime_up_to, Seq{});
 }
 
 TEST(Retime, WhoWaitsInAFifoQueueGetsItsNewDelay) {

@@ -268,7 +268,7 @@ TEST(Schedules, FanOutToTheGroupAsItIsThen) {
   EXPECT_EQ(rig.made()[1]->url, "http://b/");
   EXPECT_EQ(rig.state().last_messages.size(), 2U);
 
-  rig.run(DeleteUrlGroupCommand{tenant_one, "crew"});
+  rig.run(DeleteTopic{tenant_one, TopicKind::url_group, "crew"});
   rig.now = utc("2024-05-01T12:02");
   rig.run();
   EXPECT_EQ(rig.made().size(), 2U);

@@ -89,7 +89,7 @@ TEST(FanOut, LaterChangesOfTheGroupDoNotTouchItsMessages) {
     Command change;
   };
   Row rows[] = {
-      {"the group is deleted", DeleteUrlGroupCommand{tenant_one, "g"}},
+      {"the group is deleted", DeleteTopic{tenant_one, TopicKind::url_group, "g"}},
       {"an endpoint is removed",
        RemoveEndpoints{.tenant = tenant_one, .group = "g", .endpoints = {{.url = "a"}}}},
       {"an endpoint has another url",

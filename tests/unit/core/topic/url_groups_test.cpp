@@ -20,11 +20,11 @@ RemoveEndpoints removing(Endpoints endpoints) {
 
 /// As "name=url", in the group's order.
 std::vector<std::string> stored(const Rig& rig) {
-  const auto found = rig.reader.rows<UrlGroup>().find({tenant_one, "g"});
+  const auto found = rig.reader.rows<Topic>().find({tenant_one, "g"});
   std::vector<std::string> out;
-  if (found != rig.reader.rows<UrlGroup>().end()) {
-    for (const Endpoint& one : found->second.endpoints) {
-      out.push_back(one.name + "=" + one.url);
+  if (found != rig.reader.rows<Topic>().end()) {
+    for (const Subscription& one : found->second.subscriptions) {
+      out.push_back(one.id + "=" + one.url);
     }
   }
   return out;
@@ -84,7 +84,7 @@ TEST(UrlGroup, RemovesWhatIsNamedByNameOrUrl) {
     rig.run(removing(row.removed)).only<Done>();
 
     EXPECT_EQ(stored(rig), row.endpoints);
-    EXPECT_EQ(rig.reader.rows<UrlGroup>().size(), row.endpoints.empty() ? 0U : 1U);
+    EXPECT_EQ(rig.reader.rows<Topic>().size(), row.endpoints.empty() ? 0U : 1U);
   }
 }
 
@@ -95,10 +95,10 @@ TEST(UrlGroup, TellsWhenItWasMadeAndChanged) {
   rig.pass(Millis{5});
 
   rig.run(removing({at("unknown")}));
-  EXPECT_EQ(rig.reader.rows<UrlGroup>().at({tenant_one, "g"}).updated_at, made);
+  EXPECT_EQ(rig.reader.rows<Topic>().at({tenant_one, "g"}).updated_at, made);
   rig.run(adding({at("b")}));
 
-  const UrlGroup& group = rig.reader.rows<UrlGroup>().at({tenant_one, "g"});
+  const Topic& group = rig.reader.rows<Topic>().at({tenant_one, "g"});
   EXPECT_EQ(group.created_at, made);
   EXPECT_EQ(group.updated_at, made + Millis{5});
 }
@@ -110,7 +110,7 @@ TEST(UrlGroup, RefusesWhatMakesNoSenseAndChangesNothing) {
     ErrorKind refused;
   };
   Limits limits;
-  limits.group_endpoints_max = 3;
+  limits.subscriptions_max = 3;
   UpsertEndpoints stranger = adding({at("c")});
   stranger.tenant = TenantId{9};
   RemoveEndpoints elsewhere = removing({at("a")});
@@ -136,7 +136,7 @@ TEST(UrlGroup, RefusesWhatMakesNoSenseAndChangesNothing) {
     ASSERT_FALSE(ran.replies.at(0).has_value());
     EXPECT_EQ(ran.replies[0].error().kind, row.refused);
     EXPECT_EQ(stored(rig), (std::vector<std::string>{"=a", "=b"}));
-    EXPECT_EQ(rig.reader.rows<UrlGroup>().size(), 1U);
+    EXPECT_EQ(rig.reader.rows<Topic>().size(), 1U);
   }
 }
 
@@ -148,7 +148,7 @@ TEST(UrlGroup, ReplacesItsOptionsAsAWhole) {
   rig.run(SetGroupOptions{tenant_one, "g", {{"Upstash-Timeout", "9s"}}}).only<Done>();
   rig.run(adding({at("b")}));
 
-  EXPECT_EQ(rig.reader.rows<UrlGroup>().at({tenant_one, "g"}).options,
+  EXPECT_EQ(rig.reader.rows<Topic>().at({tenant_one, "g"}).options,
             (std::vector<Header>{{"Upstash-Timeout", "9s"}}));
 }
 
@@ -156,10 +156,10 @@ TEST(UrlGroup, IsDeletedOnceAndDeletingItAgainIsSuccess) {
   Rig rig;
   rig.run(adding({at("a")}));
 
-  rig.run(DeleteUrlGroupCommand{tenant_one, "g"}).only<Done>();
-  rig.run(DeleteUrlGroupCommand{tenant_one, "g"}).only<Done>();
+  rig.run(DeleteTopic{tenant_one, TopicKind::url_group, "g"}).only<Done>();
+  rig.run(DeleteTopic{tenant_one, TopicKind::url_group, "g"}).only<Done>();
 
-  EXPECT_TRUE(rig.reader.rows<UrlGroup>().empty());
+  EXPECT_TRUE(rig.reader.rows<Topic>().empty());
 }
 
 TEST(UrlGroup, GroupsOfTenantsAreTheirOwn) {
@@ -167,7 +167,7 @@ TEST(UrlGroup, GroupsOfTenantsAreTheirOwn) {
   rig.run(UpsertTenant{.tenant = {.name = "two"}});
   rig.run(adding({at("a")}));
 
-  rig.run(DeleteUrlGroupCommand{TenantId{2}, "g"}).only<Done>();
+  rig.run(DeleteTopic{TenantId{2}, TopicKind::url_group, "g"}).only<Done>();
   RemoveEndpoints theirs = removing({at("a")});
   theirs.tenant = TenantId{2};
 

@@ -1,0 +1,17 @@
+/// Records of older formats become those of this one.
+#pragma once
+
+#include "base/error.h"
+#include "store/store.h"
+
+namespace hk::store {
+
+/// For a store that was just opened, before anybody reads it. One batch, so that a crash leaves all
+/// of it or nothing; a store of this format is left as it is. Idempotent.
+///
+/// To format 3: topics of SNS, move tasks, counts of delayed messages and changed queues were
+/// documents.
+/// corruption: one of them is not what was written.
+Result<void> migrate(Store& store);
+
+}  // namespace hk::store
