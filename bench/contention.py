@@ -1,5 +1,5 @@
 """Who suffers when others misbehave: destinations that hang, a tenant that floods, thousands of connections that do
-nothing, more requests than can be served. Everything is a ratio of two phases of one run, in turns."""
+nothing. Everything is a ratio of two phases of one run, in turns."""
 import concurrent.futures
 import contextlib
 import json
@@ -212,59 +212,6 @@ class Contention:
         self.row("… p99 of publishes beside them", f"{ratio:.2f} of none", "<= 2", ratio <= 2 and bad == 0,
                  f"{p99(beside) / 1000:.2f} ms and {p99(before) / 1000:.2f} ms")
 
-    # ---- more than can be served ----
-
-    def overload(self, factors=(3, 5)):
-        seconds = 5 if self.bench.quick else 60
-        with self.server("--overload-delay", "5ms") as server:
-            url, later = server.publish_url("http://127.0.0.1:9/hook"), ("--header", "Upstash-Delay: 1h")
-            peak = self.peak(url, later)
-            light = str(max(100, int(peak / 20)))
-            calm = lambda length: self.load(url, 16, length, "--rate", light, *later)
-            unloaded = statistics.median(calm(self.seconds)["p99_us"] for _ in range(3))
-            for factor in factors:
-                self.overload_by(server, url, later, factor, seconds, peak, unloaded, calm)
-
-    def peak(self, url, later):
-        """What is served when no more is asked for."""
-        return statistics.median(self.load(url, 256, self.seconds, *later, warmup=0.5)["rps"] for _ in range(3))
-
-    def overload_by(self, server, url, later, factor, seconds, peak, unloaded, calm):
-        rss = [server.rss_mib()]
-        # Two programs: one alone does not send fast enough. Each waits with what finds no free connection.
-        halves = [self.start_load(url, 100 * factor, seconds, "--rate", str(int(factor * peak / 2)), "--back-off", "1", *later)
-                  for _ in range(2)]
-        while any(half.poll() is None for half in halves) and len(rss) < 10 * seconds + 600:
-            rss.append(server.rss_mib())
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                halves[0].wait(0.1) if halves[0].poll() is None else halves[1].wait(0.1)
-        ended = time.monotonic()
-        got = [self.result(half) for half in halves]
-        calmed, recovered = [], None
-        while recovered is None and time.monotonic() - ended < 15:
-            calmed.append(calm(1))
-            if calmed[-1]["p99_us"] <= 1.5 * unloaded:
-                recovered = time.monotonic() - ended
-        # The machine may have become faster or slower meanwhile.
-        peak = (peak + self.peak(url, later)) / 2
-        accepted = sum(r["accepted"] for r in got) / seconds
-        refused = sum(r["refused"] for r in got)
-        silent = sum(r["refused_without_retry_after"] for r in got)
-        other = sum(r["non_2xx"] - r["refused"] + r["errors"] for r in got)
-        p99 = max(r["since_sent"]["p99_us"] for r in got)
-        self.raw.setdefault("overload", {})[factor] = {"halves": got, "peak": peak, "unloaded_p99_us": unloaded, "rss_mib": rss,
-                                                      "recovery": calmed}
-        name = f"overload {factor} x, {200 * factor} connections"
-        self.row(name + ": accepted", f"{accepted / peak:.2f} of the peak", ">= 0.9",
-                 accepted >= 0.9 * peak and silent == 0 and other == 0,
-                 f"{accepted:,.0f}/s of {peak:,.0f}/s; {refused:,} refused, {silent} of them without Retry-After, "
-                 f"{other} other failures")
-        self.row(name + ": p99 of what is accepted", f"{p99 / max(1, unloaded):.1f} of unloaded", "<= 3", p99 <= 3 * unloaded,
-                 f"{p99 / 1000:.1f} ms and {unloaded / 1000:.2f} ms")
-        self.row(name + ": memory", f"{max(rss):.0f} MiB", "<= 512 MiB", max(rss) <= 512, f"{rss[0]:.0f} MiB before")
-        self.row(name + ": recovered within", f"{recovered:.0f} s" if recovered else "never", "<= 5 s",
-                 recovered is not None and recovered <= 5, "p99 of light traffic <= 1.5 x unloaded")
-
     # ---- large bodies ----
 
     def large(self):
@@ -361,8 +308,6 @@ class Contention:
             self.flood(64)
         if only in (None, "connections"):
             self.connections()
-        if only in (None, "overload"):
-            self.overload()
         if only in (None, "large"):
             self.large()
             self.large_dead_letters()

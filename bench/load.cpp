@@ -188,14 +188,16 @@ class Load {
     std::printf(
         "{\"requests\":%llu,\"seconds\":%.3f,\"rps\":%.1f,%s,\"errors\":%llu,\"non_2xx\":%llu,"
         "\"sent_total\":%llu,\"ok_total\":%llu,\"created_total\":%llu,\"unanswered\":%llu,\"late\":"
-        "%zu,\"accepted\":%llu,\"refused\":%llu,\"refused_without_retry_after\":%llu,\"since_"
+        "%zu,\"accepted\":%llu,\"refused\":%llu,\"refused_without_retry_after\":%llu,\"slowest_"
+        "us\":%lld,\"since_"
         "sent\":{%s},"
         "\"from_ns\":%lld,\"until_ns\":%lld,\"first_bad_answer\":%d}\n",
         ull(requests_), options_.seconds, static_cast<double>(requests_) / options_.seconds,
         latencies_.json().c_str(), ull(errors_), ull(non_2xx_), ull(sent_), ull(ok_), ull(created_),
         ull(unanswered_), waiting_.size(), ull(accepted_), ull(refused_),
-        ull(refused_without_retry_after_), since_sent_.json().c_str(),
-        static_cast<long long>(from_ns_), static_cast<long long>(until_ns_), first_bad_status_);
+        ull(refused_without_retry_after_), static_cast<long long>(slowest_ns_ / 1000),
+        since_sent_.json().c_str(), static_cast<long long>(from_ns_),
+        static_cast<long long>(until_ns_), first_bad_status_);
   }
 
  private:
@@ -289,6 +291,7 @@ class Load {
 
   void count(Connection& connection, int status, const Frame& response) {
     const std::int64_t now = now_ns();
+    slowest_ns_ = std::max(slowest_ns_, now - connection.sent_ns);
     const bool good = status >= 200 && status < 300;
     ok_ += good ? 1 : 0;
     created_ += status == 200 || status == 201 ? 1 : 0;
@@ -374,6 +377,7 @@ class Load {
   std::uint64_t created_ = 0;
   std::uint64_t unanswered_ = 0;
   std::uint64_t refused_without_retry_after_ = 0;  ///< warm-up included
+  std::int64_t slowest_ns_ = 0;  ///< of all answers, from when the request was sent
   int first_bad_status_ = 0;
   Latencies latencies_;   ///< from when a request was meant to be sent …
   Latencies since_sent_;  ///< … and from when it was

@@ -56,6 +56,20 @@ class Postgres(Process):
             self.child.send_signal(signal.SIGINT)  # without waiting for clients
         super().stop()
 
+    def cpu_ns(self):
+        """Of the server and of every backend that is there; one that has ended takes its share with it."""
+        total = super().cpu_ns()
+        for folder in glob.glob("/proc/[0-9]*"):
+            try:
+                with open(folder + "/stat") as f:
+                    parent = int(f.read().rsplit(")", 1)[1].split()[1])
+                if parent == self.child.pid:
+                    with open(folder + "/schedstat") as f:
+                        total += int(f.read().split()[0])
+            except OSError:
+                pass  # it has ended
+        return total
+
     def environment(self, database):
         return {**os.environ, "PGHOST": self.folder, "PGPORT": "5432", "PGUSER": self.user, "PGDATABASE": database}
 

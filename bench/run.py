@@ -5,8 +5,9 @@ Machines differ and are noisy, so no figure stands alone: publishes are a share 
 (floor.cpp), latencies a multiple of one fdatasync, all taken in the same run and in turns.
 A benchmark is not a test: the exit code is 0 whether or not a bar was reached.
 
-    python3 bench/run.py --build build/release [--quick] [--only sqs]
+    python3 bench/run.py --build build/release [--quick] [--only sqs|peers]
     python3 bench/run.py --only backlog [--messages 20000000] [--cases delayed,pull]
+    python3 bench/run.py --against OTHER_HIKYAKU [--quick] [--only publish|sqs]
 """
 import argparse
 import datetime
@@ -15,19 +16,23 @@ import json
 import os
 import platform
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 
+from against import Against
 from backlog import CASES, BacklogBench
 from contention import Contention
 from outbox import OutboxBench
+from overload import OverloadBench
+from peers import PeersBench
 from processes import DEV_TOKEN, Floor, Server
 from sqs import SqsBench
 
-CONTENTION = ("fairness", "connections", "overload", "large", "sustained")  # each alone; "contention" is all of them
+CONTENTION = ("fairness", "connections", "large", "sustained")  # each alone; "contention" is all of them
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
@@ -122,14 +127,16 @@ class Bench:
         try:
             with Floor(self.tools, "--receiver") as receiver, Server(self.binary, data) as server:
                 hook = f"http://127.0.0.1:{receiver.port}/hook"
+                before = server.cpu_ns()
                 ours = self.load(server.publish_url(hook), connections, self.sustained_seconds, *flags)
                 stats, drain = self.drain(receiver, ours["created_total"], ours["until_ns"])
+                cpu = server.cpu_ns() - before
                 received = self.received_between(stats, ours["from_ns"], ours["until_ns"])
                 rss = server.rss_mib()
         finally:
             shutil.rmtree(data, ignore_errors=True)
         return {"publish": ours, "received_rps": received, "rps": min(ours["rps"], received),
-                "drain_seconds": drain, "rss_mib": rss, "repeats": stats["repeats"],
+                "drain_seconds": drain, "rss_mib": rss, "cpu_ns": cpu, "repeats": stats["repeats"],
                 "lost": max(0, ours["created_total"] - stats["unique_ids"])}
 
     def sustained(self, connections, bar):
@@ -174,26 +181,26 @@ class Bench:
                               stdout=subprocess.PIPE, text=True, check=True)
         return json.loads(done.stdout)
 
+    def latency_once(self):
+        data = self.data()
+        try:
+            with Floor(self.tools, "--receiver") as receiver, Server(self.binary, data) as server:
+                url = server.publish_url(f"http://127.0.0.1:{receiver.port}/hook")
+                self.load(url, 16, 1, "--rate", "500", warmup=0)
+                time.sleep(0.5)
+                before = self.probe(data)
+                receiver.json("/reset")
+                publish = self.load(url, 16, self.latency_seconds, "--rate", "500", warmup=0)
+                self.drain(receiver, publish["created_total"], publish["until_ns"])
+                seen = receiver.json("/latencies")
+                after = self.probe(data)
+        finally:
+            shutil.rmtree(data, ignore_errors=True)
+        return {"publish": publish, "seen": seen, "sync_p50_us": (before["p50_us"] + after["p50_us"]) / 2,
+                "sync_p99_us": (before["p99_us"] + after["p99_us"]) / 2}
+
     def latency(self):
-        runs = []
-        for _ in range(self.rounds):
-            data = self.data()
-            try:
-                with Floor(self.tools, "--receiver") as receiver, Server(self.binary, data) as server:
-                    url = server.publish_url(f"http://127.0.0.1:{receiver.port}/hook")
-                    self.load(url, 16, 1, "--rate", "500", warmup=0)
-                    time.sleep(0.5)
-                    before = self.probe(data)
-                    receiver.json("/reset")
-                    publish = self.load(url, 16, self.latency_seconds, "--rate", "500", warmup=0)
-                    self.drain(receiver, publish["created_total"], publish["until_ns"])
-                    seen = receiver.json("/latencies")
-                    after = self.probe(data)
-            finally:
-                shutil.rmtree(data, ignore_errors=True)
-            runs.append({"publish": publish, "seen": seen,
-                         "sync_p50_us": (before["p50_us"] + after["p50_us"]) / 2,
-                         "sync_p99_us": (before["p99_us"] + after["p99_us"]) / 2})
+        runs = [self.latency_once() for _ in range(self.rounds)]
         self.raw["latency"] = runs
         sync = statistics.median(r["sync_p50_us"] for r in runs)
         for name, syncs, slack in (("p50", 1, 1000), ("p99", 3, 5000)):
@@ -331,10 +338,14 @@ class Bench:
             SqsBench(self).run()
         if only in (None, "outbox"):
             OutboxBench(self).run()
+        if only in (None, "peers"):
+            PeersBench(self).run()
         if only in (None, "contention"):
             Contention(self).run()
         elif only in CONTENTION:
             Contention(self).run(only)
+        if only in (None, "overload"):
+            OverloadBench(self).run()
         if only == "backlog":  # by itself: it takes half an hour
             BacklogBench(self, self.messages, self.cases).run()
         if only in (None, "secrets"):
@@ -400,21 +411,26 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--build", default=os.path.join(ROOT, "build", "release"))
     parser.add_argument("--binary", help="another server binary than BUILD/hikyaku")
+    parser.add_argument("--against", metavar="BINARY", help="only the usual rates, beside this other build of the server")
     parser.add_argument("--data", help="where data directories are made (default: the temp folder)")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--quick", action="store_true", help="shorter, noisier")
     parser.add_argument("--only", help="some of the rows",
-                        choices=("publish", "sqs", "outbox", "secrets", "contention", "backlog", *CONTENTION))
+                        choices=("publish", "sqs", "outbox", "peers", "secrets", "contention", "overload", "backlog",
+                                 *CONTENTION))
     parser.add_argument("--messages", type=int, help="of a backlog (default: 5 million, --quick: 200,000)")
     parser.add_argument("--cases", default=",".join(CASES), help="of the backlogs (default: %(default)s)")
     arguments = parser.parse_args()
     if unknown := set(arguments.cases.split(",")) - set(CASES):
         parser.error(f"--cases: there is no {', '.join(sorted(unknown))}")
+    if arguments.against and arguments.only not in (None, "publish", "sqs"):
+        parser.error("--against compares --only publish or sqs, or both")
     bench = Bench(arguments)
-    for needed in (os.path.join(bench.tools, "sqs_load"), bench.binary):
+    for needed in (os.path.join(bench.tools, "sqs_load"), bench.binary, *filter(None, [arguments.against])):
         if not os.path.exists(needed):
             raise SystemExit(f"{needed} is missing: build it first (cmake --build BUILD)")
 
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was started is ended, too
     about = machine()
     print(f"{about['cpu']}, {about['cores']} cores, Linux {about['kernel']}, commit "
           f"{about['commit'][:12]}{' + changes' if about['changed_files'] else ''}\n", flush=True)
@@ -423,7 +439,10 @@ def main():
     if about["busy"]:
         print(f"The machine is busy (load average {about['load_average']:.1f}): figures of this run are not "
               "to be quoted.\n", flush=True)
-    bench.run(arguments.only)
+    if arguments.against:
+        Against(bench, arguments.against).run(arguments.only)
+    else:
+        bench.run(arguments.only)
     reached = sum(row["reached"] for row in bench.rows)
     print(f"\n{reached} of {len(bench.rows)} bars reached")
 
