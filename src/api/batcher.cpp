@@ -14,17 +14,21 @@ namespace hk::api {
 namespace {
 
 bool is_new_work(const core::Command& command) {
-  return command.is<core::Publish>() || command.is<core::PublishBatch>();
+  return command.is<core::Publish>() || command.is<core::PublishBatch>() ||
+         command.is<core::PublishToTopic>();
 }
 
-std::unexpected<Error> too_much(std::string_view what) {
-  return fail(ErrorKind::unavailable, std::string(what) + ": nothing was done, try again shortly");
-}
-
-/// A receive waits for messages, not for us: how long it takes says nothing.
-std::size_t count_served(const std::vector<engine::Submission>& batch) {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      batch, [](const engine::Submission& one) { return !one.command.is<core::Receive>(); }));
+/// Whose commands these are. A receive waits for messages, not for us: how long it takes says
+/// nothing.
+std::vector<core::TenantId> served(const std::vector<engine::Submission>& batch) {
+  std::vector<core::TenantId> tenants;
+  tenants.reserve(batch.size());
+  for (const engine::Submission& one : batch) {
+    if (!one.command.is<core::Receive>()) {
+      tenants.push_back(core::tenant_of(one.command));
+    }
+  }
+  return tenants;
 }
 
 /// The core begins with these while this thread reads the rest of its poll round: at 64 connections
@@ -34,14 +38,13 @@ constexpr std::size_t batch_full = 16;
 }  // namespace
 
 Batcher::Batcher(engine::Submitter& submitter, http::IoThread& io, std::unique_ptr<Rng> rng,
-                 Millis overload_delay, SyncTime sync_time)
-    : submitter_(submitter), io_(io), rng_(std::move(rng)), sync_time_(std::move(sync_time)) {
+                 Millis overload_delay)
+    : submitter_(submitter), io_(io), rng_(std::move(rng)) {
   if (overload_delay > Millis{0}) {
     shedding_.emplace(overload_delay);
     io_.post([this] {
-      io_.watch_lag([this](Shedding::Time now, Shedding::Duration lag) {
-        shedding_->on_lag(now, lag, sync_time_ ? sync_time_() : Shedding::Duration{0});
-      });
+      io_.watch_lag(
+          [this](Shedding::Time now, Shedding::Duration lag) { shedding_->on_lag(now, lag); });
     });
   }
 }
@@ -61,11 +64,16 @@ void Batcher::submit(core::Command command, engine::Done done) {
 }
 
 void Batcher::hand_over() {
-  const std::size_t offered = shedding_ ? count_served(batch_) : 0;
-  submitter_.submit(batch_);
-  if (shedding_) {
-    shedding_->begun(std::chrono::steady_clock::now(), offered - count_served(batch_));
+  if (!shedding_) {
+    submitter_.submit(batch_);
+    return;
   }
+  std::vector<core::TenantId> begun = served(batch_);
+  submitter_.submit(batch_);
+  for (const core::TenantId left : served(batch_)) {
+    begun.erase(std::ranges::find(begun, left));
+  }
+  shedding_->begun(std::chrono::steady_clock::now(), begun);
 }
 
 void Batcher::flush_later() {
@@ -84,10 +92,13 @@ void Batcher::flush() {
   std::vector<engine::Submission> refused = std::exchange(batch_, {});
   std::vector<engine::Done> shed = std::exchange(shed_, {});
   for (engine::Submission& one : refused) {
-    one.done(too_much("the server is overloaded"));
+    one.done(fail(ErrorKind::unavailable,
+                  "the server has no room for more requests: nothing was done, try again shortly"));
   }
   for (engine::Done& done : shed) {
-    done(too_much("the server gets more requests than it can serve in time"));
+    done(fail(ErrorKind::limit_exceeded,
+              "you publish more at once than the server can accept in time: nothing was done, try "
+              "again shortly"));
   }
 }
 

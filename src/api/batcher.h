@@ -4,11 +4,11 @@
 /// its I/O thread only; deliver() from any thread.
 #pragma once
 
-#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "api/shedding.h"
@@ -19,19 +19,23 @@
 
 namespace hk::api {
 
+/// The label of a publish that the core did not take: there was too much to do, or it did not want
+/// this one.
+inline std::string_view refused_as(const Error& error) {
+  const bool busy = error.kind == ErrorKind::unavailable || error.kind == ErrorKind::limit_exceeded;
+  return busy ? "busy" : "by_core";
+}
+
 class Batcher final : public engine::Mailbox {
  public:
-  /// What a sync of the store takes at the moment.
-  using SyncTime = std::function<std::chrono::nanoseconds()>;
-
-  /// While publishes take longer than `overload_delay` beyond two syncs (they wait for the thread,
-  /// and then for the engine), some of them are refused; 0: never. `sync_time` may be empty: no
-  /// time.
+  /// While publishes would wait for longer than `overload_delay` (for the thread, and then for the
+  /// engine), some of them are refused; 0: never.
   Batcher(engine::Submitter& submitter, http::IoThread& io, std::unique_ptr<Rng> rng,
-          Millis overload_delay = Millis{0}, SyncTime sync_time = {});
+          Millis overload_delay = Millis{0});
 
-  /// `done` is called on this thread with the reply, exactly once; `unavailable` if the engine's
-  /// inbox had no room, or the thread sheds work (then nothing was done).
+  /// `done` is called on this thread with the reply, exactly once. Nothing was done: `unavailable`
+  /// if the engine's inbox had no room, `limit_exceeded` if the tenant has more than its share of
+  /// what the thread can serve in time.
   void submit(core::Command command, engine::Done done);
   void deliver(std::vector<engine::Finished> finished) override;
 
@@ -57,7 +61,6 @@ class Batcher final : public engine::Mailbox {
   engine::Submitter& submitter_;
   http::IoThread& io_;
   std::unique_ptr<Rng> rng_;
-  SyncTime sync_time_;
   std::optional<Shedding> shedding_;  ///< none: everything is taken, and no clock is read
   std::vector<engine::Submission> batch_;
   std::vector<engine::Done> shed_;            ///< to be told so when the round ends

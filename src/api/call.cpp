@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "api/problem.h"
 #include "api/surface.h"
 #include "api/thrown.h"
 #include "base/assert.h"
@@ -65,6 +66,13 @@ void Answer::refuse(const Error& error) { (*this)(error_for(surface_, error, req
 
 void Answer::refuse(int status, std::string_view text) {
   (*this)(error_for(surface_, status, text, request_id_));
+}
+
+void Answer::refuse(const Problem& what, int status, std::string_view detail,
+                    std::vector<net::Field> fields) {
+  http::Response response = problem(what, status, detail, request_id_);
+  response.fields = std::move(fields);
+  (*this)(std::move(response));
 }
 
 void Answer::refuse_method(const std::string& allowed) {

@@ -29,6 +29,8 @@ class Metrics;
 
 namespace hk::api {
 
+struct Problem;
+
 /// The answer to one request; move-only, called once, on the request's I/O thread. Counts it. A
 /// large one takes room until it is sent: clients that do not read must not fill the memory.
 class Answer {
@@ -49,6 +51,9 @@ class Answer {
   /// An error, in the words of the surface.
   void refuse(const Error& error);
   void refuse(int status, std::string_view text);
+  /// Of the own API.
+  void refuse(const Problem& what, int status, std::string_view detail,
+              std::vector<net::Field> fields = {});
   void refuse_method(const std::string& allowed);
   /// Logs what was thrown, and tells it as our fault if there was no answer yet.
   void fail(const std::exception& thrown);

@@ -1,8 +1,16 @@
 #include "api/error_fields.h"
 
+#include <ctime>
+#include <string>
 #include <utility>
 
+#include "api/shedding.h"
+
 namespace hk::api {
+
+namespace {
+constexpr int retry_after_seconds = 1;
+}
 
 int http_status(ErrorKind kind) {
   switch (kind) {  // No default: a new kind must be answered here before it compiles.
@@ -23,7 +31,13 @@ int http_status(ErrorKind kind) {
 
 void add_error_fields(http::Response& response, ErrorKind kind) {
   if (kind == ErrorKind::unavailable || kind == ErrorKind::limit_exceeded) {
-    response.fields.push_back({"Retry-After", "1"});
+    response.fields.push_back({"Retry-After", std::to_string(retry_after_seconds)});
+  }
+  if (kind == ErrorKind::limit_exceeded) {  // the words of QStash; its client reads them
+    response.fields.push_back({"Burst-RateLimit-Limit", std::to_string(Shedding::kept_min)});
+    response.fields.push_back({"Burst-RateLimit-Remaining", "0"});
+    response.fields.push_back(
+        {"Burst-RateLimit-Reset", std::to_string(std::time(nullptr) + retry_after_seconds)});
   }
   if (kind == ErrorKind::unknown_outcome) {
     response.fields.push_back({"Hikyaku-Outcome", "unknown"});

@@ -20,7 +20,8 @@ constexpr std::string_view components = R"json({
       "title": {"type": "string"}, "status": {"type": "integer"}, "detail": {"type": "string"},
       "code": {"enum": ["invalid", "unauthenticated", "permission_denied", "not_found", "method_not_allowed",
         "request_timeout", "conflict", "quota_reached", "too_large", "rate_limited", "internal", "not_available",
-        "unavailable", "unknown_outcome"]},
+        "unavailable", "unknown_outcome", "idempotency_in_progress", "idempotency_key_reused", "fenced",
+        "already_completed"]},
       "request_id": {"type": "string", "description": "X-Request-Id of the request, or one that was made"}}},
   "HeaderMap": {"type": "object", "additionalProperties": {"type": "array", "items": {"type": "string"}}},
   "MessageId": {"type": "object", "required": ["messageId"], "properties": {"messageId": {"type": "string"}}},
@@ -174,6 +175,41 @@ constexpr std::string_view components = R"json({
     "secret_access_key": {"type": "string", "description": "shown once"}}},
   "AccessKeyRevoked": {"type": "object", "required": ["tenant", "access_key_id"], "properties": {
     "tenant": {"type": "string"}, "access_key_id": {"type": "string"}}},
+  "ClaimKey": {"type": "object", "required": ["key"], "additionalProperties": false, "properties": {
+    "key": {"type": "string", "minLength": 1, "maxLength": 255}, "namespace": {"type": "string", "default": "default"},
+    "request": {"description": "what the work is about, any JSON: compared with that of earlier claims of the key"},
+    "request_hash": {"type": "string", "description": "its SHA-256 in hexadecimal digits, instead of request"},
+    "lease": {"type": "string", "default": "60s"}, "ttl": {"type": "string", "description": "default: idempotency_ttl"},
+    "owner": {"type": "string", "maxLength": 255}}},
+  "KeyClaimed": {"type": "object", "required": ["state"], "properties": {
+    "state": {"enum": ["started", "completed", "failed"]},
+    "token": {"type": "integer", "description": "with 201: rises with every claim"},
+    "lease_until": {"type": "string", "format": "date-time"}, "attempt": {"type": "integer"},
+    "taken_over": {"type": "boolean", "description": "the lease of somebody else has ended"},
+    "response": {"description": "with 200 and completed"}, "error": {"description": "with 200 and failed"},
+    "replayed": {"type": "boolean"}}},
+  "RenewKey": {"type": "object", "required": ["key", "token"], "additionalProperties": false, "properties": {
+    "key": {"type": "string"}, "namespace": {"type": "string"}, "token": {"type": "integer"}, "lease": {"type": "string"}}},
+  "KeyRenewed": {"type": "object", "required": ["lease_until"], "properties": {
+    "lease_until": {"type": "string", "format": "date-time"}}},
+  "CompleteKey": {"type": "object", "required": ["key", "token", "response"], "additionalProperties": false, "properties": {
+    "key": {"type": "string"}, "namespace": {"type": "string"}, "token": {"type": "integer"},
+    "response": {"description": "any JSON, at most 256 KiB"}, "ttl": {"type": "string"}}},
+  "FailKey": {"type": "object", "required": ["key", "token", "error", "final"], "additionalProperties": false, "properties": {
+    "key": {"type": "string"}, "namespace": {"type": "string"}, "token": {"type": "integer"},
+    "error": {"type": "object"}, "final": {"type": "boolean", "description": "false: another claim may try again"}}},
+  "KeyEnded": {"type": "object", "required": ["state", "replayed"], "properties": {
+    "state": {"enum": ["completed", "failed", "released"]}, "replayed": {"type": "boolean"}}},
+  "IdempotencyKey": {"type": "object", "required": ["key", "namespace", "state", "token", "attempt", "created_at", "lease_until", "expires_at"],
+    "properties": {
+      "key": {"type": "string"}, "namespace": {"type": "string"},
+      "state": {"enum": ["started", "completed", "failed", "released"]},
+      "response": {"description": "completed"}, "error": {"description": "failed"}, "request_hash": {"type": "string"},
+      "token": {"type": "integer"}, "attempt": {"type": "integer"}, "owner": {"type": "string"},
+      "created_at": {"type": "string", "format": "date-time"}, "lease_until": {"type": "string", "format": "date-time"},
+      "ended_at": {"type": "string", "format": "date-time"}, "expires_at": {"type": "string", "format": "date-time"}}},
+  "KeyDeleted": {"type": "object", "required": ["key", "namespace"], "properties": {
+    "key": {"type": "string"}, "namespace": {"type": "string"}}},
   "Health": {"type": "object", "required": ["status"], "properties": {"status": {"type": "string"}}}
 }})json";
 

@@ -25,14 +25,14 @@ struct Options {
   std::size_t forward_fields_max = 64;
   std::size_t forward_bytes_max = std::size_t{16} * 1024;
   Millis dedup_window{600'000};
+  Millis idempotency_ttl{86'400'000};
   std::uint32_t retries_default = 3;
   std::uint32_t retries_max = 1000;
   Millis timeout_default{7'200'000};
   Millis timeout_max{7'200'000};
   std::optional<Millis> delay_max{};  ///< none: no limit of its own
 
-  Millis overload_delay{0};  ///< publishes that take longer are refused in part; 0: never
-  std::function<std::chrono::nanoseconds()> sync_time{};  ///< of the store, now; empty: none
+  Millis overload_delay{0};  ///< publishes that would wait longer may be refused; 0: never
 
   std::size_t scanned_per_listing_max = 2'000;  ///< then the page ends with a cursor
   std::size_t listing_bytes_max = std::size_t{16} * 1024 * 1024;

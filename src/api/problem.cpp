@@ -11,12 +11,6 @@ namespace hk::api {
 
 namespace {
 
-/// A name for programs and one for people. docs/reference/errors.md lists them.
-struct Problem {
-  std::string_view code;
-  std::string_view title;
-};
-
 namespace problems {
 
 constexpr Problem invalid{"invalid", "Invalid request"};
@@ -74,8 +68,10 @@ const Problem& problem_of(int status) {
   }
 }
 
-http::Response write_problem(const Problem& what, int status, std::string_view detail,
-                             std::string_view request_id) {
+}  // namespace
+
+http::Response problem(const Problem& what, int status, std::string_view detail,
+                       std::string_view request_id) {
   http::Response response;
   response.status = status;
   response.content_type = "application/problem+json";
@@ -91,10 +87,8 @@ http::Response write_problem(const Problem& what, int status, std::string_view d
   return response;
 }
 
-}  // namespace
-
 http::Response problem(int status, std::string_view detail, std::string_view request_id) {
-  return write_problem(problem_of(status), status, detail, request_id);
+  return problem(problem_of(status), status, detail, request_id);
 }
 
 http::Response problem(const Error& error, std::string_view request_id) {
@@ -103,9 +97,9 @@ http::Response problem(const Error& error, std::string_view request_id) {
   if (status == 500) {
     observe::log(observe::Level::error, "api.internal_error",
                  {{"error", error.message}, {"request_id", request_id}});
-    return write_problem(what, status, "internal error; see the log of the server", request_id);
+    return problem(what, status, "internal error; see the log of the server", request_id);
   }
-  http::Response response = write_problem(what, status, error.message, request_id);
+  http::Response response = problem(what, status, error.message, request_id);
   add_error_fields(response, error.kind);
   return response;
 }

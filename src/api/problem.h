@@ -11,6 +11,14 @@ namespace hk::api {
 
 inline constexpr std::string_view problem_type_prefix = "urn:hikyaku:problem:";
 
+/// What is wrong: a name for programs and one for people. docs/reference/errors.md lists them.
+struct Problem {
+  std::string_view code;
+  std::string_view title;
+};
+
+http::Response problem(const Problem& what, int status, std::string_view detail,
+                       std::string_view request_id);
 http::Response problem(int status, std::string_view detail, std::string_view request_id);
 /// What is our own fault is logged with its details and told without them.
 http::Response problem(const Error& error, std::string_view request_id);

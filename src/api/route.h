@@ -62,6 +62,9 @@ RouteTable routes();
 namespace jobs {
 RouteTable routes();
 }
+namespace idempotency {
+RouteTable routes();
+}
 namespace admin {
 RouteTable routes();
 }

@@ -179,9 +179,8 @@ Batcher& Service::batcher_of(http::IoThread& io) {
   HK_ASSERT(io.index() < io_threads_max);
   std::unique_ptr<Batcher>& slot = batchers_[io.index()];
   if (!slot) {
-    slot =
-        std::make_unique<Batcher>(services_.submitter, io, std::make_unique<security::SystemRng>(),
-                                  options_.overload_delay, options_.sync_time);
+    slot = std::make_unique<Batcher>(
+        services_.submitter, io, std::make_unique<security::SystemRng>(), options_.overload_delay);
   }
   return *slot;
 }

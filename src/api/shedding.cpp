@@ -1,129 +1,135 @@
 #include "api/shedding.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "base/assert.h"
 
 namespace hk::api {
 
-bool Shedding::takes(core::TenantId tenant) {
-  ++offered_;
+Shedding::Tenant& Shedding::in_this_round(core::TenantId tenant) {
   Tenant& own = tenants_[tenant];
-  ++own.offered;
-  if (own.to_refuse == 0) {
-    return true;
+  if (own.round != round_) {
+    own.there = {.carried = own.under_way, .read = 0};
+    own.round = round_;
   }
-  --own.to_refuse;
-  return false;
+  return own;
 }
 
-void Shedding::under_way_until(Time now) {
-  served_ += static_cast<Duration::rep>(under_way_) * (now - counted_until_);
-  counted_until_ = now;
+std::size_t Shedding::present(const Tenant& tenant) const {
+  return tenant.round == round_ ? tenant.there.carried + tenant.there.read : tenant.under_way;
 }
 
-void Shedding::begun(Time now, std::size_t commands) {
-  under_way_until(now);
-  under_way_ += commands;
-  under_way_at_once_ = std::max(under_way_at_once_, under_way_);
+bool Shedding::takes(core::TenantId tenant) {
+  Tenant& own = in_this_round(tenant);
+  if (overload_ && there_.carried + there_.read >= kept_ && present(own) >= share_) {
+    refused_ = true;
+    return false;
+  }
+  ++own.there.read;
+  ++there_.read;
+  return true;
+}
+
+void Shedding::begun(Time now, std::span<const core::TenantId> tenants) {
+  if (under_way_.empty()) {
+    last_answer_ = now;
+  }
+  for (const core::TenantId tenant : tenants) {
+    ++in_this_round(tenant).under_way;
+    under_way_.push_back(tenant);
+  }
 }
 
 void Shedding::answered(Time now, std::size_t commands) {
-  HK_ASSERT(commands <= under_way_);
-  under_way_until(now);
-  under_way_ -= commands;
-  answered_ += commands;
+  HK_ASSERT(commands <= under_way_.size());
+  turn_slots(now);
+  slots_[slot_] += commands;
+  last_answer_ = now;
+  for (std::size_t i = 0; i < commands; ++i) {
+    Tenant& own = in_this_round(under_way_.front());
+    under_way_.pop_front();
+    --own.under_way;
+    own.there.carried -= own.there.carried > 0 ? 1 : 0;
+  }
+  there_.carried -= std::min(there_.carried, commands);
 }
 
-void Shedding::on_lag(Time now, Duration lag, Duration sync) {
-  const std::size_t read = offered_ - offered_before_lag_;
-  waited_ += static_cast<Duration::rep>(read) * lag;
-  read_at_once_ = std::max(read_at_once_, read);
-  offered_before_lag_ = offered_;
-  if (now - begun_at_ < window) {
-    return;
+void Shedding::on_lag(Time now, Duration lag) {
+  const std::size_t slot_before = slot_;
+  turn_slots(now);
+  if (refused_) {
+    last_refusal_ = now;
   }
-  under_way_until(now);
-  const Duration took = delay();
-  const Duration allowed = delay_max_ + 2 * sync;
-  const double at_once = this->at_once(took, now - begun_at_);
-  const bool overload = is_overload(now, took, allowed);
-  for (auto& [id, tenant] : tenants_) {
-    tenant.to_refuse = 0;
+  const bool was_overload = overload_;
+  look_for_overload(now, wait(now, lag));
+  if (slot_ != slot_before || overload_ != was_overload) {
+    share_out();
+    std::erase_if(tenants_, [this](const auto& one) { return present(one.second) == 0; });
   }
-  if (overload) {
-    const double possible =
-        static_cast<double>(allowed.count()) / static_cast<double>(took.count());
-    refuse(at_once, std::max(static_cast<double>(kept_min), at_once * possible));
-  }
-  begin_window(now);
+  refused_ = false;
+  there_ = {.carried = under_way_.size(), .read = 0};
+  ++round_;
 }
 
-/// How many publishes there were at a time, by how many came and how long they took. A pause of the
-/// whole process counts twice there, so it is no more than were seen at one moment.
-double Shedding::at_once(Duration delay, Duration length) const {
-  return std::min(static_cast<double>(offered_) * static_cast<double>(delay.count()) /
-                      static_cast<double>(length.count()),
-                  static_cast<double>(std::max(read_at_once_, under_way_at_once_)));
+/// For what arrives now, by the best that was answered in a slot of the last second.
+Shedding::Duration Shedding::wait(Time now, Duration lag) const {
+  if (under_way_.empty()) {
+    return lag;
+  }
+  const std::size_t best = best_slot();
+  return lag + (best == 0 ? now - last_answer_
+                          : Duration(slot) * static_cast<Duration::rep>(under_way_.size()) /
+                                static_cast<Duration::rep>(best));
 }
 
-/// Of a publish of this window, on average.
-Shedding::Duration Shedding::delay() const {
-  if (offered_ == 0) {
-    return Duration{0};
+std::size_t Shedding::best_slot() const { return *std::ranges::max_element(slots_); }
+
+void Shedding::turn_slots(Time now) {
+  const auto turns = (now - slot_begun_) / slot;
+  for (auto i = std::min<decltype(turns)>(turns, std::ssize(slots_)); i > 0; --i) {
+    slot_ = (slot_ + 1) % slots_.size();
+    slots_[slot_] = 0;
   }
-  const Duration read = waited_ / static_cast<Duration::rep>(offered_);
-  return answered_ == 0 ? read : read + served_ / static_cast<Duration::rep>(answered_);
+  slot_begun_ += turns * slot;
 }
 
-bool Shedding::is_overload(Time now, Duration delay, Duration allowed) {
-  if (delay <= allowed) {
-    const bool lasting = behind_since_ && behind_last_ - *behind_since_ >= burst;
-    if (!lasting || now - behind_last_ >= calm) {
-      behind_since_.reset();
-    }
-    return false;
-  }
-  behind_last_ = now;
-  if (!behind_since_) {
+void Shedding::look_for_overload(Time now, Duration wait) {
+  if (overload_) {
+    overload_ = now - last_refusal_ < calm;
+    behind_since_.reset();
+  } else if (wait <= delay_max_) {
+    behind_since_.reset();
+  } else if (!behind_since_) {
     behind_since_ = now;
+  } else if (now - *behind_since_ >= interval) {
+    overload_ = true;
+    last_refusal_ = now;
   }
-  return now - *behind_since_ >= burst;
 }
 
-/// `at_once` are under way or wait; that is too many by what is beyond `kept`.
-void Shedding::refuse(double at_once, double kept) {
-  const double too_many = at_once - kept;
-  if (too_many < 1) {
+/// What can be served in time is shared out so that nobody gets more than they have there, and
+/// what they leave goes to the others in equal shares.
+void Shedding::share_out() {
+  if (!overload_) {
     return;
   }
-  const double even = kept / static_cast<double>(tenants_.size());
-  const double scale = at_once / static_cast<double>(offered_);
-  const auto excess = [&](const Tenant& tenant) {
-    return std::max(0.0, static_cast<double>(tenant.offered) * scale - even);
-  };
-  double all = 0;
+  kept_ = std::max(kept_min, static_cast<std::size_t>(best_slot() * delay_max_ / Duration(slot)));
+  std::vector<std::size_t> there;
   for (const auto& [id, tenant] : tenants_) {
-    all += excess(tenant);
+    there.push_back(present(tenant));
   }
-  for (auto& [id, tenant] : tenants_) {
-    tenant.to_refuse = static_cast<std::size_t>(excess(tenant) * too_many / all);
+  std::ranges::sort(there);
+  std::size_t left = kept_;
+  share_ = kept_;
+  for (std::size_t i = 0; i < there.size(); ++i) {
+    share_ = left / (there.size() - i);
+    if (there[i] >= share_) {
+      break;
+    }
+    left -= there[i];
   }
-}
-
-void Shedding::begin_window(Time now) {
-  std::erase_if(tenants_, [](const auto& one) { return one.second.to_refuse == 0; });
-  for (auto& [id, tenant] : tenants_) {
-    tenant.offered = 0;
-  }
-  begun_at_ = now;
-  offered_ = 0;
-  offered_before_lag_ = 0;
-  waited_ = Duration{0};
-  read_at_once_ = 0;
-  under_way_at_once_ = under_way_;
-  answered_ = 0;
-  served_ = Duration{0};
+  share_ = std::max(share_, kept_min);
 }
 
 }  // namespace hk::api

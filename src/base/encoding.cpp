@@ -40,31 +40,35 @@ std::uint32_t byte_at(std::string_view bytes, std::size_t i) {
   return static_cast<unsigned char>(bytes[i]);
 }
 
-std::string encode(std::string_view bytes, std::string_view alphabet, bool padded) {
-  std::string out;
-  out.reserve((bytes.size() + 2) / 3 * 4);
+void append_encoded(std::string& out, std::string_view bytes, std::string_view alphabet,
+                    bool padded) {
+  const std::size_t rest = bytes.size() % 3;
+  const std::size_t begin = out.size();
+  const std::size_t last = rest == 0 ? 0 : padded ? 4 : rest + 1;
+  out.resize(begin + bytes.size() / 3 * 4 + last);
+  char* to = out.data() + begin;
+  const char* const digits = alphabet.data();
   std::size_t i = 0;
   for (; i + 3 <= bytes.size(); i += 3) {
     const std::uint32_t three =
         (byte_at(bytes, i) << 16U) | (byte_at(bytes, i + 1) << 8U) | byte_at(bytes, i + 2);
-    const char four[4] = {alphabet[three >> 18U], alphabet[(three >> 12U) & 63U],
-                          alphabet[(three >> 6U) & 63U], alphabet[three & 63U]};
-    out.append(four, 4);
+    *to++ = digits[three >> 18U];
+    *to++ = digits[(three >> 12U) & 63U];
+    *to++ = digits[(three >> 6U) & 63U];
+    *to++ = digits[three & 63U];
   }
-  const std::size_t rest = bytes.size() - i;
   if (rest != 0) {
     const std::uint32_t three =
         (byte_at(bytes, i) << 16U) | (rest == 2 ? byte_at(bytes, i + 1) << 8U : 0U);
-    out.push_back(alphabet[three >> 18U]);
-    out.push_back(alphabet[(three >> 12U) & 63U]);
+    *to++ = digits[three >> 18U];
+    *to++ = digits[(three >> 12U) & 63U];
     if (rest == 2) {
-      out.push_back(alphabet[(three >> 6U) & 63U]);
+      *to++ = digits[(three >> 6U) & 63U];
     }
-    if (padded) {
-      out.append(3 - rest, '=');
+    while (to != out.data() + out.size()) {
+      *to++ = '=';
     }
   }
-  return out;
 }
 
 std::optional<std::string> decode(std::string_view text, const Values& values) {
@@ -98,9 +102,12 @@ std::optional<std::string> decode(std::string_view text, const Values& values) {
 
 std::string hex(std::string_view bytes) {
   std::string out(bytes.size() * 2, '\0');
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    out[2 * i] = hex_digits[byte_at(bytes, i) >> 4U];
-    out[2 * i + 1] = hex_digits[byte_at(bytes, i) & 15U];
+  char* to = out.data();
+  const char* const digits = hex_digits.data();
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    *to++ = digits[byte >> 4U];
+    *to++ = digits[byte & 15U];
   }
   return out;
 }
@@ -122,7 +129,11 @@ std::optional<std::string> unhex(std::string_view text) {
   return out;
 }
 
-std::string base64(std::string_view bytes) { return encode(bytes, standard, true); }
+std::string base64(std::string_view bytes) {
+  std::string out;
+  append_encoded(out, bytes, standard, true);
+  return out;
+}
 
 std::optional<std::string> unbase64(std::string_view text) {
   if (text.size() % 4 != 0) {
@@ -134,7 +145,15 @@ std::optional<std::string> unbase64(std::string_view text) {
   return decode(text, from_standard);
 }
 
-std::string base64url(std::string_view bytes) { return encode(bytes, url_safe, false); }
+std::string base64url(std::string_view bytes) {
+  std::string out;
+  append_base64url(out, bytes);
+  return out;
+}
+
+void append_base64url(std::string& out, std::string_view bytes) {
+  append_encoded(out, bytes, url_safe, false);
+}
 
 std::optional<std::string> unbase64url(std::string_view text) {
   return decode(text, from_url_safe);

@@ -47,9 +47,9 @@ void JsonWriter::boolean(bool value) {
   out_ += value ? "true" : "false";
 }
 
-void JsonWriter::null() {
+void JsonWriter::whole(std::string_view json) {
   separate();
-  out_ += "null";
+  out_ += json;
 }
 
 }  // namespace hk

@@ -26,7 +26,9 @@ class JsonWriter {
   void string(std::string_view text);
   void number(std::int64_t value);
   void boolean(bool value);
-  void null();
+  void null() { whole("null"); }
+  /// A value that is JSON already. REQUIRES: it is.
+  void whole(std::string_view json);
 
   void field(std::string_view name, std::string_view text) { key(name), string(text); }
   void field(std::string_view name, const char* text) { key(name), string(text); }

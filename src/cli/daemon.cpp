@@ -166,6 +166,7 @@ void Daemon::make_service() {
   api.batch_bytes_max = options_.batch_bytes_max;
   api.answer_bytes_max = options_.answer_bytes;
   api.dedup_window = options_.dedup_window;
+  api.idempotency_ttl = options_.idempotency_ttl;
   api.retries_default = static_cast<std::uint32_t>(options_.retries_default);
   api.retries_max = static_cast<std::uint32_t>(options_.retries_max);
   api.timeout_default = options_.timeout_default;
@@ -176,7 +177,6 @@ void Daemon::make_service() {
   api.overload_delay = options_.overload_delay;
   api.global_parallelism = static_cast<std::uint32_t>(options_.global_parallelism);
   api.in_flight = [this] { return engines_->stats().in_flight; };
-  api.sync_time = [this] { return engines_->sync_time(); };
   api.refuse_publishes = [this] { return disk_.refuse(); };
   api.check_destination = [this](std::string_view text) { return check_destination(text); };
   api.check_header = [](std::string_view name, std::string_view value) {
@@ -228,9 +228,10 @@ Result<void> Daemon::listen() {
     server.hsts_subdomains = options_.hsts_subdomains;
   }
   server.write_refusal = api::Service::refusal;
+  // The port is taken first, so that a clash is told at once. Whoever connects waits in the
+  // kernel's queue until all is ready: a refusal would be an answer, which clients do not repeat.
+  server.accept_later = true;
   server_ = http::make_server(std::move(server));
-  // The port is taken first, so that a clash is told at once; requests are served when all is
-  // ready.
   auto started =
       server_->start([this](http::Request&& request, http::Responder respond, http::IoThread& io) {
         serve(std::move(request), std::move(respond), io);
@@ -275,13 +276,11 @@ Result<void> Daemon::start_delivery() {
   out.allow_cbc = options_.allow_cbc_ciphers;
   out.response_bytes_kept = options_.response_bytes_kept;
   out.in_flight_max = options_.global_parallelism;
-  std::vector<void*> threads;
-  for (http::IoThread* io : io_threads_) {
-    threads.push_back(io->io_context());
-  }
+  couriers_.start(io_threads_.size());
   const auto keys = delivery::signing_keys_of(*tenants_);
   auto made = delivery::Deliveries::make(
-      out, threads, {*engines_, keys, metrics_, *spans_, !options_.otlp_endpoint.empty()});
+      out, couriers_.contexts(),
+      {*engines_, keys, metrics_, *spans_, !options_.otlp_endpoint.empty()});
   if (!made) return std::unexpected(made.error());
   deliveries_ = std::move(*made);
   return {};
@@ -359,6 +358,7 @@ void Daemon::stop() {
   if (engines_) {
     engines_->stop();
   }
+  couriers_.stop();
   deliveries_.reset();
   // Requests that were cut off live on in what their threads would have run next, with the views of
   // the store that they read from: it may not be closed before those end.

@@ -15,6 +15,7 @@
 #include "cli/worker.h"
 #include "config/options.h"
 #include "delivery/deliveries.h"
+#include "delivery/threads.h"
 #include "edge/http/server.h"
 #include "engine/engines.h"
 #include "observe/metrics.h"
@@ -33,9 +34,12 @@ class Daemon {
   Daemon(const Daemon&) = delete;
   Daemon& operator=(const Daemon&) = delete;
 
+  /// Everything is ready; who connects waits until accept().
   Result<void> start();
-  void stop();
   void print_welcome() const;
+  /// Answers from now on. After print_welcome(): who is answered finds what was printed.
+  void accept() { server_->accept(); }
+  void stop();
   void reload() {
     if (options_.tls_cert.empty()) {
       return;
@@ -96,6 +100,7 @@ class Daemon {
   std::unique_ptr<api::Service> service_;
   std::unique_ptr<http::Server> server_;
   std::vector<http::IoThread*> io_threads_;
+  delivery::Threads couriers_;
   std::unique_ptr<delivery::Deliveries> deliveries_;
   Welcome welcome_;
   std::optional<outbox::RelayMetrics> relay_metrics_;

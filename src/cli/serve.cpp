@@ -48,6 +48,7 @@ int serve(const config::Options& given) {
     return failed_with != 0 ? failed_with : code;
   }
   daemon.print_welcome();
+  daemon.accept();
   for (;;) {
     const timespec pause{1, 0};
     const int signal = sigtimedwait(&signals, nullptr, &pause);

@@ -24,7 +24,8 @@ TenantId named_by(const PublishBatch& batch) {
 }
 TenantId named_by(const CompleteAttempt& /*report*/) { return {}; }
 TenantId named_by(const PutDocumentCommand& put) { return put.document.tenant; }
-TenantId named_by(const PutTopic& put) { return put.topic.tenant; }
+TenantId named_by(const CreateTopic& create) { return create.topic.tenant; }
+TenantId named_by(const SetTopic& set) { return set.topic.tenant; }
 TenantId named_by(const UpsertSchedule& upsert) { return upsert.schedule.tenant; }
 TenantId named_by(const UpsertTenant& upsert) { return upsert.tenant.id; }
 template <class One>
@@ -124,10 +125,25 @@ HK_REPLY(MoveTasksListed)
 HK_COMMAND(UpsertEndpoints)
 HK_COMMAND(RemoveEndpoints)
 HK_COMMAND(SetGroupOptions)
-HK_COMMAND(PutTopic)
+HK_COMMAND(CreateTopic)
+HK_COMMAND(SetTopic)
 HK_COMMAND(DeleteTopic)
+HK_COMMAND(Subscribe)
+HK_COMMAND(ConfirmSubscription)
+HK_COMMAND(Unsubscribe)
+HK_COMMAND(SetSubscription)
 HK_COMMAND(PublishToTopic)
+HK_REPLY(TopicMade)
+HK_REPLY(Subscribed)
 HK_REPLY(TopicPublished)
+
+HK_COMMAND(ClaimKey)
+HK_COMMAND(RenewKey)
+HK_COMMAND(EndKey)
+HK_COMMAND(ReleaseKey)
+HK_COMMAND(DeleteKey)
+HK_REPLY(KeyClaimed)
+HK_REPLY(KeyChanged)
 
 HK_COMMAND(UpsertSchedule)
 HK_COMMAND(DeleteScheduleCommand)

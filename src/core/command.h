@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "core/document/commands.h"
 #include "core/flow/commands.h"
+#include "core/idempotency/commands.h"
 #include "core/message/commands.h"
 #include "core/one_of.h"
 #include "core/pull/commands.h"
@@ -21,7 +22,8 @@ namespace hk::core {
 
 struct Commands {
   using Parts = std::variant<MessageCommand, QueueCommand, PullCommand, TaskCommand, TopicCommand,
-                             ScheduleCommand, FlowCommand, DocumentCommand, TenantCommand>;
+                             ScheduleCommand, FlowCommand, IdempotencyCommand, DocumentCommand,
+                             TenantCommand>;
 };
 using Command = OneOf<Commands>;
 
@@ -34,7 +36,7 @@ struct Done {};
 
 struct Replies {
   using Parts = std::variant<std::variant<Done>, MessageReply, QueueReply, PullReply, TaskReply,
-                             TopicReply, ScheduleReply, FlowReply, TenantReply>;
+                             TopicReply, ScheduleReply, FlowReply, IdempotencyReply, TenantReply>;
 };
 using Reply = Result<OneOf<Replies>>;
 

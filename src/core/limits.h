@@ -36,10 +36,12 @@ struct Limits {
   Millis retention_finished{3LL * 86'400'000};
   Millis retention_dlq{30LL * 86'400'000};  ///< 0 = for ever
   std::size_t expiries_per_batch = 8;
+  std::size_t timers_per_batch = 256;
   Millis expiry_poll{1000};
   Millis event_purge_every{600'000};
   std::uint32_t queue_parallelism_default = 1;
-  std::size_t subscriptions_max = 1000;  ///< of a topic: endpoints of a URL group, too
+  std::size_t subscriptions_max = 1000;        ///< of a topic: endpoints of a URL group, too
+  Millis confirmation_time{3LL * 86'400'000};  ///< a subscription that waits for it ends then
   std::size_t topic_bytes_max = std::size_t{4} << 20U;      ///< of its texts: a publish reads all
   std::size_t topic_memory_bytes = std::size_t{64} << 20U;  ///< of topics in memory, roughly
   std::size_t schedules_per_batch = 256;                    ///< runs

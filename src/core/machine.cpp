@@ -17,6 +17,8 @@ Machine::Machine(const Limits& limits, Rng& rng, Zones& zones, PartitionId parti
       scheduler_(context_.limits),
       tenants_(context_),
       documents_(context_, tenants_),
+      timers_(context_, idempotency_keys_),
+      idempotency_keys_(context_, tenants_, timers_),
       flow_keys_(context_, scheduler_, lanes_, tenants_),
       lanes_(context_, scheduler_, queues_, messages_, pulls_, tasks_),
       queues_(context_, scheduler_, tenants_, lanes_, messages_, pulls_, tasks_),
@@ -43,6 +45,7 @@ Result<void> Machine::recover(Reader& reader, Moment now, const Term& term) {
   tasks_.recover(reader);
   messages_.recover();
   schedules_.recover(reader);
+  timers_.recover(reader);
   return {};
 }
 
@@ -66,6 +69,7 @@ void Machine::advance() {
   pulls_.retime();
   scheduler_.advance(context_.batch.now());
   messages_.purge_expired();
+  timers_.advance();
   tenants_.advance();
   flow_keys_.advance();
   schedules_.advance();
@@ -80,6 +84,7 @@ Batch::Output Machine::take() {
   queues_.flush();
   flow_keys_.flush();
   schedules_.flush();
+  timers_.flush();
   pulls_.flush();
   tenants_.flush();
   context_.progress.flush(context_.batch, context_.limits);
@@ -88,7 +93,8 @@ Batch::Output Machine::take() {
 
 std::optional<Moment> Machine::wake_at() const {
   return std::min({lanes_.wake_at(), queues_.wake_at(), messages_.wake_at(), schedules_.wake_at(),
-                   pulls_.wake_at(), tasks_.wake_at(), flow_keys_.wake_at(), tenants_.wake_at()});
+                   pulls_.wake_at(), tasks_.wake_at(), flow_keys_.wake_at(), tenants_.wake_at(),
+                   timers_.wake_at()});
 }
 
 }  // namespace hk::core

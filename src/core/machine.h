@@ -20,6 +20,7 @@
 #include "core/context.h"
 #include "core/document/documents.h"
 #include "core/flow/flow_keys.h"
+#include "core/idempotency/idempotency_keys.h"
 #include "core/lane/lanes.h"
 #include "core/message/messages.h"
 #include "core/pull/pulls.h"
@@ -27,6 +28,7 @@
 #include "core/schedule/schedules.h"
 #include "core/task/tasks.h"
 #include "core/tenant/tenants.h"
+#include "core/timer/timers.h"
 #include "core/topic/topics.h"
 
 namespace hk::core {
@@ -88,6 +90,7 @@ class Machine {
   Topics& component(const TopicCommand& /*command*/) { return topics_; }
   Schedules& component(const ScheduleCommand& /*command*/) { return schedules_; }
   FlowKeys& component(const FlowCommand& /*command*/) { return flow_keys_; }
+  IdempotencyKeys& component(const IdempotencyCommand& /*command*/) { return idempotency_keys_; }
   Documents& component(const DocumentCommand& /*command*/) { return documents_; }
   Tenants& component(const TenantCommand& /*command*/) { return tenants_; }
 
@@ -95,6 +98,8 @@ class Machine {
   Scheduler scheduler_;
   Tenants tenants_;
   Documents documents_;
+  Timers timers_;
+  IdempotencyKeys idempotency_keys_;
   FlowKeys flow_keys_;
   Lanes lanes_;
   Queues queues_;

@@ -54,6 +54,11 @@ std::uint64_t Progress::next_number() {
   return meta_.last_number;
 }
 
+std::uint64_t Progress::next_token() {
+  write_now();
+  return ++meta_.last_token;
+}
+
 void Progress::indexed(Seq up_to) {
   HK_ASSERT(up_to >= meta_.indexed_up_to);
   meta_.indexed_up_to = up_to;

@@ -36,6 +36,8 @@ class Progress {
   /// Of what is no message: it rises, and is later than all that earlier versions gave out, which
   /// had no other memory than the clock. Written with the batch.
   std::uint64_t next_number();
+  /// Of a claim: it rises, and is a number that JavaScript can hold. Written with the batch.
+  std::uint64_t next_token();
   /// Every unfinished message up to this one has an index entry.
   void indexed(Seq up_to);
   /// With this batch, whatever else is in it.

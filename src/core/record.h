@@ -7,6 +7,7 @@
 
 #include "core/document/record.h"
 #include "core/flow/record.h"
+#include "core/idempotency/record.h"
 #include "core/lane/record.h"
 #include "core/message/record.h"
 #include "core/pull/record.h"
@@ -14,18 +15,20 @@
 #include "core/schedule/record.h"
 #include "core/task/record.h"
 #include "core/tenant/record.h"
+#include "core/timer/record.h"
 #include "core/topic/record.h"
 
 namespace hk::core {
 
 struct Meta {
-  std::uint32_t format = 3;  ///< of the records
+  std::uint32_t format = 4;  ///< of the records
   std::uint32_t epoch = 0;
   /// Every unfinished message with seq <= indexed_up_to has an index entry in its lane.
   Seq indexed_up_to{};
   Moment time{};    ///< partition time never runs backwards, not across restarts either
   Origin origin{};  ///< of the messages that it accepts; those of lower ones came with a copy
   std::uint64_t last_number = 0;  ///< of what was published to FIFO topics (next_number())
+  std::uint64_t last_token = 0;   ///< of a claim of an idempotency key (next_token())
   friend bool operator==(const Meta&, const Meta&) = default;
 };
 inline std::tuple<> key_of(const Meta& /*the only one*/) { return {}; }

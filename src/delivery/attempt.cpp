@@ -88,7 +88,7 @@ void Attempt::go_to(Addresses answers) {
 
 void Attempt::connect() {
   const Address& address = addresses_[next_address_++];
-  connection_ = ConnectionPtr(new Connection(means_.io, means_.response_limits));
+  connection_ = ConnectionPtr(new Connection(means_.sockets, means_.response_limits));
   connection_->pool_key = pool_key(request_.tenant, url_, address);
   ++means_.connections_opened;
   set_deadline(std::min(last_, Clock::now() + means_.options.connect_timeout));
@@ -138,9 +138,10 @@ void Attempt::on_response() {
   Response response = std::move(connection_->response());
   Outcome outcome =
       judge_answer(response.status, response.non_retryable, response.retry_after.wish());
-  means_.pool.give_back(std::move(connection_), Clock::now());
+  const auto now = Clock::now();
+  means_.pool.give_back(std::move(connection_), now);
   const auto result = outcome.delivered ? AttemptResult::delivered : AttemptResult::http_error;
-  end(result, std::move(outcome), std::move(response));
+  end(result, std::move(outcome), std::move(response), now);
 }
 
 void Attempt::on_fault(Fault fault, std::string text) {
@@ -183,10 +184,10 @@ void Attempt::on_deadline(Clock::time_point now) {
 }
 
 void Attempt::end_failed(AttemptResult result, std::string error) {
-  end(result, Outcome{.error = std::move(error)});
+  end(result, Outcome{.error = std::move(error)}, {}, Clock::now());
 }
 
-void Attempt::end(AttemptResult result, Outcome outcome, Response response) {
+void Attempt::end(AttemptResult result, Outcome outcome, Response response, Clock::time_point now) {
   owner_.on_end(*this, {.result = result,
                         .delivered = outcome.delivered,
                         .give_up = outcome.give_up,
@@ -195,7 +196,7 @@ void Attempt::end(AttemptResult result, Outcome outcome, Response response) {
                         .status = response.status,
                         .headers = std::move(response.headers),
                         .body = std::move(response.body),
-                        .took = Clock::now() - began_,
+                        .took = now - began_,
                         .host = std::move(url_.host),
                         .seat = std::move(seat_)});
 }

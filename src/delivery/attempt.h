@@ -2,7 +2,6 @@
 /// dispatcher; one I/O thread. Its deadline covers all of it.
 #pragma once
 
-#include <boost/asio/io_context.hpp>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -16,6 +15,7 @@
 #include "delivery/outcome.h"
 #include "delivery/request.h"
 #include "engine/tenant_room.h"
+#include "net/poll_set.h"
 #include "observe/metrics.h"
 
 namespace hk::delivery {
@@ -24,7 +24,7 @@ class Attempt;
 
 /// What attempts share: the dispatcher's means, and the two things it does for them.
 struct AttemptMeans {
-  boost::asio::io_context& io;
+  net::PollSet& sockets;
   const DispatcherOptions& options;
   const ResponseLimits response_limits;
   Resolver& resolver;
@@ -74,7 +74,8 @@ class Attempt final : public DeadlineWheel::Node, public ConnectionUser {
   void go_to(Addresses answers);
   void connect();
   void send(ConnectionPtr connection);
-  void end(observe::AttemptResult result, Outcome outcome, Response response = {});
+  void end(observe::AttemptResult result, Outcome outcome, Response response,
+           Clock::time_point now);
   void end_failed(observe::AttemptResult result, std::string error);
 
   void on_open() override;

@@ -53,8 +53,8 @@ void watch_peer(int socket, std::chrono::milliseconds silent_max) {
 
 }  // namespace
 
-Connection::Connection(asio::io_context& io, const ResponseLimits& limits)
-    : socket_(io.get_executor()), reader_(limits) {}
+Connection::Connection(net::PollSet& sockets, const ResponseLimits& limits)
+    : sockets_(sockets), socket_(sockets.io().get_executor()), reader_(limits) {}
 
 void Connection::open(const net::Url& url, const Address& judged, TlsClient& tls,
                       std::chrono::milliseconds silent_max, ConnectionUser& user) {
@@ -124,6 +124,14 @@ void Connection::opened() {
     fault(Fault::not_connected, "not connected: the receiver closed or spoke before it was asked");
     return;
   }
+  if (stream_ == nullptr) {
+    try {
+      plain_.emplace(sockets_, std::move(socket_));
+    } catch (const std::bad_alloc&) {
+      fault(Fault::not_connected, "not connected: the kernel can watch no more connections");
+      return;
+    }
+  }
   read();
   tell_later(&Connection::tell_open);
 }
@@ -141,6 +149,9 @@ void Connection::tell_later(void (Connection::*tell)()) {
 }
 
 bool Connection::is_quiet() const {
+  if (plain_) {
+    return !plain_->may_have_more();
+  }
   char byte = 0;
   const ssize_t got =
       ::recv(const_cast<Socket&>(socket_).native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
@@ -163,39 +174,57 @@ void Connection::send(std::string_view tail, std::shared_ptr<const void> owner, 
   tail_ = tail;
   tail_owner_ = std::move(owner);
   if (stream_ != nullptr) {
-    write_rest(0);
+    write_tls();
     return;
   }
 
-  // Most requests fit into the socket's buffer: no asynchronous operation is needed for them.
-  std::array<iovec, 2> parts{};
-  parts[0] = {out_.data(), out_.size()};
-  parts[1] = {const_cast<char*>(tail_.data()), tail_.size()};
-  msghdr header{};
-  header.msg_iov = parts.data();
-  header.msg_iovlen = tail_.empty() ? 1 : 2;
-  const ssize_t sent = ::sendmsg(socket_.native_handle(), &header, MSG_NOSIGNAL | MSG_DONTWAIT);
-  const std::size_t done = sent < 0 ? 0 : static_cast<std::size_t>(sent);
-  if (done == out_.size() + tail_.size()) {
-    tail_owner_.reset();
-    return;
-  }
-  write_rest(done);
+  write_plain(0);
 }
 
-void Connection::write_rest(std::size_t sent) {
+void Connection::write_tls() {
   writing_ = true;
-  const std::size_t of_head = std::min(sent, out_.size());
-  const std::array<asio::const_buffer, 2> rest = {
-      asio::buffer(out_) + of_head, asio::buffer(tail_.data(), tail_.size()) + (sent - of_head)};
-  auto written = [self = ConnectionPtr(this)](const ErrorCode& error, std::size_t) {
-    self->on_written(error);
-  };
-  if (stream_ != nullptr) {
-    asio::async_write(*stream_, rest, std::move(written));
-  } else {
-    asio::async_write(socket_, rest, std::move(written));
+  const std::array<asio::const_buffer, 2> parts = {asio::buffer(out_),
+                                                   asio::buffer(tail_.data(), tail_.size())};
+  asio::async_write(*stream_, parts,
+                    [self = ConnectionPtr(this)](const ErrorCode& error, std::size_t) {
+                      self->on_written(error);
+                    });
+}
+
+/// Most requests fit into the socket's buffer, at once and whole.
+void Connection::write_plain(std::size_t sent) {
+  writing_ = true;
+  while (sent < out_.size() + tail_.size()) {
+    const std::size_t of_head = std::min(sent, out_.size());
+    const std::string_view head = std::string_view(out_).substr(of_head);
+    const std::string_view rest = tail_.substr(sent - of_head);
+    std::array<iovec, 2> parts{};
+    parts[0] = {const_cast<char*>(head.data()), head.size()};
+    parts[1] = {const_cast<char*>(rest.data()), rest.size()};
+    msghdr header{};
+    header.msg_iov = parts.data();
+    header.msg_iovlen = parts.size();
+    constexpr int flags = MSG_NOSIGNAL | MSG_DONTWAIT;
+    const ssize_t took = rest.empty()
+                             ? ::send(plain_->descriptor(), head.data(), head.size(), flags)
+                             : ::sendmsg(plain_->descriptor(), &header, flags);
+    if (took >= 0) {
+      sent += static_cast<std::size_t>(took);
+    } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+      plain_->async_wait_writable([self = ConnectionPtr(this), sent](const ErrorCode& error) {
+        if (error) {
+          self->on_written(error);
+        } else {
+          self->write_plain(sent);
+        }
+      });
+      return;
+    } else if (errno != EINTR) {
+      on_written({errno, boost::system::system_category()});
+      return;
+    }
   }
+  on_written({});
 }
 
 void Connection::on_written(const ErrorCode& error) {
@@ -211,14 +240,13 @@ void Connection::on_written(const ErrorCode& error) {
 
 void Connection::read() {
   const std::span<char> room = reader_.prepare();
-  const asio::mutable_buffer buffer(room.data(), room.size());
   auto done = [self = ConnectionPtr(this)](const ErrorCode& error, std::size_t bytes) {
     self->on_read(error, bytes);
   };
   if (stream_ != nullptr) {
-    stream_->async_read_some(buffer, std::move(done));
+    stream_->async_read_some(asio::buffer(room.data(), room.size()), std::move(done));
   } else {
-    socket_.async_read_some(buffer, std::move(done));
+    plain_->async_read_some(room.data(), room.size(), std::move(done));
   }
 }
 
@@ -277,8 +305,13 @@ void Connection::progress(ResponseReader::Progress progress) {
     tell_response();
     return;
   }
+  const bool more = stream_ != nullptr || plain_->may_have_more();
   read();
-  tell_later(&Connection::tell_response);
+  if (more) {
+    tell_later(&Connection::tell_response);
+  } else {
+    tell_response();
+  }
 }
 
 void Connection::tell_response() { std::exchange(user_, nullptr)->on_response(); }
@@ -296,6 +329,9 @@ void Connection::close() {
   closed_ = true;
   user_ = nullptr;
   idle_watcher = nullptr;
+  if (plain_) {
+    plain_->close();
+  }
   ErrorCode ignored;
   socket_.close(ignored);
 }

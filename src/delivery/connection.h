@@ -12,12 +12,15 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "delivery/address.h"
 #include "delivery/response.h"
 #include "delivery/tls.h"
+#include "net/poll_set.h"
+#include "net/polled_socket.h"
 #include "net/url.h"
 
 namespace hk::delivery {
@@ -58,7 +61,8 @@ class Connection final
     : public boost::intrusive_ref_counter<Connection, boost::thread_unsafe_counter>,
       public boost::intrusive::list_base_hook<> {  // the pool's order of idleness
  public:
-  Connection(boost::asio::io_context& io, const ResponseLimits& limits);
+  /// The set outlives it; so does its io_context.
+  Connection(net::PollSet& sockets, const ResponseLimits& limits);
   ~Connection() = default;
 
   /// Connects and, for https, shakes hands; then on_open() or on_fault(not_connected | not_pinned).
@@ -75,7 +79,8 @@ class Connection final
   /// After on_long_answer().
   void read_on();
 
-  /// Nothing has come and the peer has not closed, as far as can be known without waiting.
+  /// Nothing has come and the peer has not closed, as far as can be known without waiting. Of a
+  /// plain connection that was opened: as far as its set has told.
   [[nodiscard]] bool is_quiet() const;
   /// After on_response(): may it carry another request?
   [[nodiscard]] bool is_reusable() const;
@@ -102,12 +107,15 @@ class Connection final
   void tell_response();
   void read();
   void on_read(const ErrorCode& error, std::size_t bytes);
-  void write_rest(std::size_t sent);
+  void write_tls();
+  void write_plain(std::size_t sent);
   void on_written(const ErrorCode& error);
   void progress(ResponseReader::Progress progress);
   void fault(Fault kind, std::string text);
 
-  Socket socket_;
+  net::PollSet& sockets_;
+  Socket socket_;                                              ///< until connected, and for https
+  std::optional<net::PolledSocket> plain_{};                   ///< for http, from then on
   std::unique_ptr<boost::asio::ssl::stream<Socket&>> stream_;  ///< null for http
   TlsClient* tls_ = nullptr;                                   ///< null for http
   boost::asio::ip::tcp::endpoint pinned_;

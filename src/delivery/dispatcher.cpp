@@ -14,6 +14,7 @@
 #include "delivery/connection_pool.h"
 #include "delivery/tls.h"
 #include "engine/tenant_room.h"
+#include "net/poll_set.h"
 
 namespace hk::delivery {
 namespace {
@@ -51,9 +52,10 @@ class RunningDispatcher final : public Dispatcher, public AttemptOwner {
       : options_(std::move(options)),
         tls_(std::move(tls)),
         taker_(taker),
+        sockets_(io),
         pool_({options_.idle_max, options_.idle_per_destination_max, options_.idle_age_max}),
         wheel_(Clock::now(), wheel_tick),
-        means_{.io = io,
+        means_{.sockets = sockets_,
                .options = options_,
                .response_limits = {.header_bytes_kept = options_.response_header_bytes_kept,
                                    .body_bytes_kept = options_.response_bytes_kept,
@@ -100,6 +102,7 @@ class RunningDispatcher final : public Dispatcher, public AttemptOwner {
   const DispatcherOptions options_;
   const std::unique_ptr<TlsClient> tls_;
   AnswerTaker& taker_;
+  net::PollSet sockets_;
   ConnectionPool pool_;
   DeadlineWheel wheel_;
   AttemptMeans means_;
@@ -130,8 +133,15 @@ void RunningDispatcher::start(std::vector<Request> requests) {
   if (stopping_) {
     return;
   }
+  // A kept connection that its receiver has closed, or on which it spoke unasked, is not used
+  // again: this finds out about all of them at once.
+  sockets_.poll();
   for (Request& request : requests) {
-    waiting_.push_back(std::move(request));
+    if (waiting_.empty() && running_.size() < options_.in_flight_max) {
+      run(std::move(request));
+    } else {
+      waiting_.push_back(std::move(request));
+    }
   }
   run_waiting();
   arm();

@@ -14,9 +14,12 @@ namespace hk::delivery {
 namespace {
 
 void append_hex(std::string& out, const std::uint8_t* bytes, std::size_t count) {
+  const std::size_t begin = out.size();
+  out.resize(begin + 2 * count);
+  char* to = out.data() + begin;
   for (std::size_t i = 0; i < count; ++i) {
-    out.push_back("0123456789abcdef"[bytes[i] >> 4U]);
-    out.push_back("0123456789abcdef"[bytes[i] & 0xfU]);
+    *to++ = "0123456789abcdef"[bytes[i] >> 4U];
+    *to++ = "0123456789abcdef"[bytes[i] & 0xfU];
   }
 }
 

@@ -27,7 +27,7 @@ const Error stopping{ErrorKind::unavailable, "the server is shutting down; try a
 std::size_t total_weight(const std::vector<Submission>& submissions) {
   return std::transform_reduce(submissions.begin(), submissions.end(), std::size_t{0},
                                std::plus<>{},
-                               [](const Submission& one) { return weight_of(one.command); });
+                               [](const Submission& one) { return one.weight.carried; });
 }
 
 bool changes_tenant(const core::Effect& effect) {
@@ -219,7 +219,6 @@ void Engine::run_sync(std::uint64_t durable) {
         return;
       }
       const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-      note_sync(std::chrono::duration_cast<std::chrono::nanoseconds>(took));
       durable = pending.back().written.batch;
       HK_ASSERT(*synced >= durable);
       store::crash_point(store::CrashPoint::sync_ended);
@@ -250,12 +249,6 @@ void Engine::answer_unsynced() {
   for (Pending& one : pending) {
     answer_unknown(one.written.answered);
   }
-}
-
-/// The last ten syncs or so: one alone says little.
-void Engine::note_sync(std::chrono::nanoseconds took) {
-  const auto before = sync_time_.load(std::memory_order_relaxed);
-  sync_time_.store(before + (took - before) / 8, std::memory_order_relaxed);
 }
 
 void Engine::release(std::vector<Pending>& done) {

@@ -92,10 +92,6 @@ class Engine final {
 
   /// As Submitter::submit().
   void submit(std::vector<Submission>& batch);
-  /// What a sync of the store takes at the moment. Any thread.
-  [[nodiscard]] std::chrono::nanoseconds sync_time() const {
-    return sync_time_.load(std::memory_order_relaxed);
-  }
   /// What is durable; null before start() and after stop(). Any thread.
   std::shared_ptr<core::Reader> durable_view();
 
@@ -117,7 +113,6 @@ class Engine final {
 
   void run_core();
   void run_sync(std::uint64_t durable);
-  void note_sync(std::chrono::nanoseconds took);
   void release(std::vector<Pending>& done);
   void answer_unsynced();
   void answer_unknown(std::vector<Submission>& submissions);
@@ -147,7 +142,6 @@ class Engine final {
 
   std::atomic<bool> failed_{false};
   std::once_flag fatal_once_;
-  std::atomic<std::chrono::nanoseconds> sync_time_{std::chrono::nanoseconds{0}};
   std::shared_ptr<core::Reader> durable_view_;  ///< std::atomic_load / std::atomic_store only
 
   mutable std::mutex stats_mutex_;

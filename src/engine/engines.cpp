@@ -306,14 +306,6 @@ std::vector<std::shared_ptr<core::Reader>> Engines::durable_views() {
   return views;
 }
 
-std::chrono::nanoseconds Engines::sync_time() const {
-  std::chrono::nanoseconds longest{0};
-  for (const auto& [id, slot] : table()->slots) {
-    longest = std::max(longest, slot->engine->sync_time());
-  }
-  return longest;
-}
-
 EngineStats Engines::stats() const {
   EngineStats sum;
   for (const auto& [id, slot] : table()->slots) {

@@ -52,8 +52,6 @@ class Engines final : public Submitter {
   std::shared_ptr<core::Reader> durable_view(core::TenantId tenant) override;
   std::vector<std::shared_ptr<core::Reader>> durable_views() override;
 
-  /// The longest that a sync takes at the moment, of all stores. Any thread.
-  [[nodiscard]] std::chrono::nanoseconds sync_time() const;
   /// Sums.
   [[nodiscard]] EngineStats stats() const;
   /// Where the cores find time zones, for who checks one before a command. Any thread.

@@ -47,7 +47,8 @@ std::size_t Inbox::put(std::vector<Submission>& batch) {
   std::size_t left = 0;
   for (std::size_t i = 0; i < batch.size(); ++i) {
     const core::TenantId tenant = waits_for(batch[i].command);
-    const std::size_t weight = weight_of(batch[i].command);
+    batch[i].weight = weight_of(batch[i].command);
+    const std::size_t weight = batch[i].weight.carried;
     const auto found = tenants_.find(tenant);
     const Waiting* waiting = found == tenants_.end() ? nullptr : &found->second;
     const bool out = std::find(refused.begin(), refused.end(), tenant) != refused.end();
@@ -85,11 +86,11 @@ std::vector<Submission> Inbox::take(std::size_t most, std::size_t bytes_max) {
     for (std::size_t turn = 0; turn < quantum && taken.size() < most && !waiting.commands.empty();
          ++turn) {
       Submission& next = waiting.commands.front();
-      bytes += written_for(next.command) + next.writes_more;
+      bytes += next.weight.written + next.writes_more;
       if (bytes > bytes_max && !taken.empty()) {
         return taken;
       }
-      waiting.bytes -= weight_of(next.command);
+      waiting.bytes -= next.weight.carried;
       taken.push_back(std::move(next));
       waiting.commands.pop_front();
       --count_;

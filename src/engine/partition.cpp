@@ -6,7 +6,7 @@
 
 #include "base/assert.h"
 #include "base/sometimes.h"
-#include "engine/message_cache.h"
+#include "engine/cached_messages.h"
 #include "store/codec.h"
 #include "store/crash_point.h"
 #include "store/store.h"
@@ -22,34 +22,6 @@ Error error_of(const core::CorruptRecord& broken) {
   const bool unread = dynamic_cast<const store::UnreadableRecord*>(&broken) != nullptr;
   return {unread ? ErrorKind::internal : ErrorKind::corruption, broken.what()};
 }
-
-/// Messages come from the cache when they can.
-class CachedMessages final : public core::TableView<core::Message> {
- public:
-  CachedMessages(core::TableView<core::Message>& stored, std::size_t cache_bytes)
-      : cache(cache_bytes), stored_(stored) {}
-
-  std::shared_ptr<const core::Message> get(const core::Seq& seq) override {
-    if (auto cached = cache.get(seq)) {
-      return cached;
-    }
-    auto stored = stored_.get(seq);
-    if (stored != nullptr) {
-      cache.put(stored);
-    }
-    return stored;
-  }
-  std::vector<std::shared_ptr<const core::Message>> scan(const core::Range<core::Message>& range,
-                                                         std::size_t limit,
-                                                         core::Order order) override {
-    return stored_.scan(range, limit, order);
-  }
-
-  MessageCache cache;
-
- private:
-  core::TableView<core::Message>& stored_;
-};
 
 /// Expiries are asked for again and again from the first one on, while much expires: reading on
 /// from the first one that is left spares walking over those that were deleted.
@@ -236,7 +208,7 @@ std::vector<Submission> Partition::take_waiting() {
 void Partition::note(const core::Put<core::MessageState>& put, Outcomes& outcomes) {
   const core::MessageState& state = put.record();
   if (state.status == core::Status::succeeded) {
-    if (const auto message = reader_->messages.cache.get(put.key())) {
+    if (const auto message = reader_->messages.cached(put.key())) {
       outcomes.delivered_after.push_back(state.finished_at - message->created_at);
     }
   } else if (state.status == core::Status::failed) {
@@ -278,11 +250,11 @@ Result<void> Partition::write(core::Batch::Output& output, Written& written) {
     for (core::Mutation& mutation : output.mutations) {
       if (auto* put = std::get_if<core::Put<core::Message>>(&mutation)) {
         written.outcomes.called_back += put->row->callback_of.seq != core::Seq{} ? 1 : 0;
-        reader_->messages.cache.put(std::move(put->row));
+        reader_->messages.written(std::move(put->row));
       } else if (const auto* state = std::get_if<core::Put<core::MessageState>>(&mutation)) {
         note(*state, written.outcomes);
         if (core::is_final(state->record().status)) {
-          reader_->messages.cache.erase(state->key());
+          reader_->messages.erase(state->key());
         }
       } else if (auto* due = std::get_if<core::Erase<core::ScheduleDue>>(&mutation)) {
         left = std::move(due->key);
@@ -293,7 +265,7 @@ Result<void> Partition::write(core::Batch::Output& output, Written& written) {
         reader_->expiries.written(expiry->record());
       } else if (const auto* purged = std::get_if<core::Erase<core::Message>>(&mutation)) {
         // Reading a finished message had brought it back: without its state it would look pending.
-        reader_->messages.cache.erase(purged->key);
+        reader_->messages.erase(purged->key);
       }
     }
   }

@@ -10,6 +10,7 @@
 
 #include "core/command.h"
 #include "core/reader.h"
+#include "engine/weight.h"
 
 namespace hk::engine {
 
@@ -42,6 +43,7 @@ struct Submission {
   Mailbox* mailbox = nullptr;          ///< outlives the engine; null only if done is empty
   std::size_t writes_more = 0;         ///< bytes that it may make the core write, beyond its own
   std::shared_ptr<const void> held{};  ///< let go once it is durable, or refused
+  Weight weight{};                     ///< the inbox's to say: weighing reads all that it carries
 };
 
 class Submitter {

@@ -14,10 +14,11 @@ namespace {
 constexpr std::size_t record_bytes = 1024;       // what a message needs beside its content
 constexpr std::size_t endpoints_expected = 100;  // of a URL group; only the core knows how many
 
-std::size_t bytes_of(const core::Publish& publish) {
+Weight weight_of(const core::Publish& publish) {
   const core::Message& message = *publish.message;
-  const std::size_t one = record_bytes + engine::bytes_of(message);
-  return message.url.empty() && !message.topic.empty() ? one * endpoints_expected : one;
+  const std::size_t carried = engine::bytes_of(message);
+  const std::size_t copies = message.url.empty() && !message.topic.empty() ? endpoints_expected : 1;
+  return {.carried = carried, .written = (record_bytes + carried) * copies};
 }
 
 std::size_t bytes_of(const std::vector<core::Endpoint>& endpoints) {
@@ -66,7 +67,14 @@ std::size_t text_of(const core::PublishToTopic& publish) {
   }
   return bytes;
 }
-std::size_t text_of(const core::PutTopic& put) { return core::bytes_of(put.topic); }
+std::size_t text_of(const core::CreateTopic& create) { return core::bytes_of(create.topic); }
+std::size_t text_of(const core::SetTopic& set) { return core::bytes_of(set.topic); }
+std::size_t text_of(const core::Subscribe& subscribe) {
+  return core::bytes_of(subscribe.subscription) +
+         (subscribe.invitation ? engine::bytes_of(*subscribe.invitation) : 0);
+}
+std::size_t text_of(const core::SetSubscription& set) { return core::bytes_of(set.subscription); }
+std::size_t text_of(const core::EndKey& end) { return end.answer.size(); }
 std::size_t text_of(const core::SetGroupOptions& set) { return engine::bytes_of(set.options); }
 template <class Short>
 std::size_t text_of(const Short& /*command*/) {
@@ -79,33 +87,23 @@ std::size_t other_bytes_of(const core::Command& command) {
 
 }  // namespace
 
-std::size_t weight_of(const core::Command& command) {
+Weight weight_of(const core::Command& command) {
   if (const auto* publish = command.get_if<core::Publish>()) {
-    return bytes_of(*publish->message);
+    return weight_of(*publish);
   }
-  std::size_t bytes = other_bytes_of(command);
-  if (const auto* batch = command.get_if<core::PublishBatch>()) {
-    for (const core::Publish& item : batch->items) {
-      bytes += bytes_of(*item.message);
-    }
-  }
-  return bytes;
-}
-
-std::size_t written_for(const core::Command& command) {
-  if (const auto* publish = command.get_if<core::Publish>()) {
-    return bytes_of(*publish);
-  }
-  std::size_t bytes = record_bytes + other_bytes_of(command);
+  const std::size_t other = other_bytes_of(command);
+  Weight weight{.carried = other, .written = record_bytes + other};
   if (const auto* publish = command.get_if<core::PublishToTopic>()) {
-    bytes *= std::max<std::size_t>(publish->copies, 1);
+    weight.written *= std::max<std::size_t>(publish->copies, 1);
   }
   if (const auto* batch = command.get_if<core::PublishBatch>()) {
     for (const core::Publish& item : batch->items) {
-      bytes += bytes_of(item);
+      const auto [carried, written] = weight_of(item);
+      weight.carried += carried;
+      weight.written += written;
     }
   }
-  return bytes;
+  return weight;
 }
 
 }  // namespace hk::engine

@@ -7,11 +7,14 @@
 
 namespace hk::engine {
 
-/// What a command counts for against the inbox's bytes. Outcomes of attempts count for nothing: an
-/// inbox full of bodies must not hold them up until their leases end.
-std::size_t weight_of(const core::Command& command);
+struct Weight {
+  /// What it counts for against the inbox's bytes. Outcomes of attempts count for nothing: an inbox
+  /// full of bodies must not hold them up until their leases end.
+  std::size_t carried = 0;
+  /// All that the core writes for it, roughly.
+  std::size_t written = 0;
+};
 
-/// All that the core writes for it, roughly.
-std::size_t written_for(const core::Command& command);
+Weight weight_of(const core::Command& command);
 
 }  // namespace hk::engine

@@ -103,15 +103,18 @@ DatabaseError error_of(const PGresult* result) {
 bool send(PGconn* connection, const Statement& statement) {
   std::vector<const char*> values;
   std::vector<int> lengths;
+  std::vector<int> formats;
   values.reserve(statement.parameters.size());
   lengths.reserve(statement.parameters.size());
+  formats.reserve(statement.parameters.size());
   for (const Parameter& parameter : statement.parameters) {
     values.push_back(parameter.value ? parameter.value->c_str() : nullptr);
     lengths.push_back(parameter.value ? static_cast<int>(parameter.value->size()) : 0);
+    formats.push_back(parameter.binary ? 1 : 0);
   }
   const std::string sql(statement.sql);
   return ::PQsendQueryParams(connection, sql.c_str(), static_cast<int>(values.size()), nullptr,
-                             values.data(), lengths.data(), nullptr, 0) == 1;
+                             values.data(), lengths.data(), formats.data(), 0) == 1;
 }
 
 /// libpq waits for the answer without bound, and a pooler or server that accepts and stays silent

@@ -59,6 +59,7 @@ struct Parameter {
   Parameter(std::string_view text) : value(text) {}        // NOLINT
   Parameter(std::int64_t number);                          // NOLINT
   Parameter(std::nullopt_t) {}                             // NOLINT
+  bool binary = false;  ///< the value is in PostgreSQL's binary format: see binary_array()
 };
 
 struct Statement {
@@ -142,5 +143,12 @@ DatabaseError database_error(std::string_view sqlstate, std::string_view message
 /// is replaced by U+FFFD.
 std::string text_array(const std::vector<std::string>& values);
 std::string number_array(const std::vector<std::int64_t>& values);
+
+/// The same as binary parameters, which the server need not read digit by digit: of a text[] (with
+/// U+0000 replaced in the same way), a bigint[] and an integer[]. The types in the SQL must be
+/// these.
+Parameter binary_array(const std::vector<std::string_view>& values);
+Parameter binary_array(const std::vector<std::int64_t>& values);
+Parameter binary_array(const std::vector<std::int32_t>& values);
 
 }  // namespace hk::outbox

@@ -180,7 +180,8 @@ void RunningRelay::take_sent() {
       continue;
     }
     outcomes_.add({std::move(sent.claim), found->second.idempotency_key,
-                   found->second.request_digest, std::move(sent.outcome)});
+                   found->second.request_digest, std::move(sent.outcome), false,
+                   found->second.in_ledger});
   }
   log_.not_begun(not_begun);
 }
@@ -361,10 +362,12 @@ bool RunningRelay::claim_once(std::size_t count, std::size_t& claimed) {
                log_.begin_span(row),
                begin,
                leases_.claimed(begin),
-               ""};
+               "",
+               row.in_ledger};
     row.lease = sending.lease;
     if (one.settled) {
-      outcomes_.add({row.claim, row.idempotency_key, row.request_digest, std::move(*one.settled)});
+      outcomes_.add({row.claim, row.idempotency_key, row.request_digest, std::move(*one.settled),
+                     false, row.in_ledger});
     } else if (broker_.admit(row, begin)) {
       sending.target = row.target;
       sender_->send(std::move(row));

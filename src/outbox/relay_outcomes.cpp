@@ -5,7 +5,7 @@
 namespace hk::outbox {
 namespace {
 
-constexpr std::size_t written_together = 512;
+constexpr std::size_t written_together = 1'024;
 
 }  // namespace
 

@@ -39,6 +39,7 @@ struct Row {
   std::string order_key{};               ///< "" where the table has no order
   std::string traceparent{};             ///< "" unknown
   bool is_json = false;                  ///< it says so, or names no content type
+  bool in_ledger = false;                ///< the ledger had an entry of its key at the claim
   std::string target{};                  ///< Sender::target_of(); set by the relay
   /// Whether it may be begun; the relay goes on to write it. Null: whenever its turn comes.
   std::shared_ptr<const Lease> lease{};

@@ -108,15 +108,24 @@ std::string explain_adoption(const Table& table, const Relation& relation, std::
   return problems;
 }
 
+/// Half of every page is left to the second and third version of its rows, which then need no page
+/// of their own: less to write, and the table is smaller in the end.
+constexpr const char* outbox_storage = "fillfactor = 50, ";
+
+/// Of an outbox whose succeeded rows leave at once. Entries are written in the order of their
+/// times, so a summary of each stretch of pages is enough, and costs an insert nothing.
+std::string ledger_clean_index(const Table& table) { return table.channel() + "_ledger_clean"; }
+
 /// Makes the relation, or adds the columns that it lacks.
 Result<void> plan_relation(Steps& steps, const Table& table, const Relation& relation,
                            std::span<const ColumnPlan> plans, const std::string& name,
-                           const std::string& definition) {
+                           const std::string& definition, const std::string& storage) {
   if (!relation.exists) {
     // Every row is written three times and dies twice: vacuum by a small share, so that the dead
     // entries at the front of the claim index stay few.
-    steps.push_back({"table " + name, "CREATE TABLE " + name + " (\n" + definition +
-                                          "\n) WITH (autovacuum_vacuum_scale_factor = 0.02, "
+    steps.push_back({"table " + name, "CREATE TABLE " + name + " (\n" + definition + "\n) WITH (" +
+                                          storage +
+                                          "autovacuum_vacuum_scale_factor = 0.02, "
                                           "autovacuum_vacuum_threshold = 1000, "
                                           "autovacuum_analyze_scale_factor = 0.05);"});
     return {};
@@ -173,6 +182,10 @@ void plan_indexes(Steps& steps, const Table& table, const Catalog& catalog) {
   if (catalog.ledger.exists && !catalog.ledger.key_is_unique) {
     plan_index(steps, table, catalog.ledger, base + "_ledger_key", "UNIQUE INDEX",
                sql_text(table, "{ledger} ({l.idempotency_key})"));
+  }
+  if (table.delete_succeeded) {
+    plan_index(steps, table, catalog.ledger, ledger_clean_index(table), "INDEX",
+               sql_text(table, "{ledger} USING brin ({l.updated_at})"));
   }
   for (const IndexPlan& plan : index_plans()) {
     if (plan.for_strict_order && !table.strict_order) {
@@ -247,7 +260,7 @@ Result<Steps> plan_schema(const Table& table, const Catalog& catalog, const Init
   Steps steps;
   if (auto planned =
           plan_relation(steps, table, catalog.outbox, outbox_column_plans(), table.outbox_name(),
-                        outbox_definition(table, options.payload_type));
+                        outbox_definition(table, options.payload_type), outbox_storage);
       !planned) {
     return std::unexpected(planned.error());
   }
@@ -258,7 +271,7 @@ Result<Steps> plan_schema(const Table& table, const Catalog& catalog, const Init
                 table.outbox_name() + " cannot be adopted as it is:" + problems);
   }
   if (auto planned = plan_relation(steps, table, catalog.ledger, ledger_column_plans(),
-                                   table.ledger_name(), ledger_definition(table));
+                                   table.ledger_name(), ledger_definition(table), "");
       !planned) {
     return std::unexpected(planned.error());
   }
@@ -435,6 +448,12 @@ DatabaseResult<Shape> check_schema(Database& database, const Table& table) {
     if (catalog->outbox.exists && (!plan.for_strict_order || table.strict_order) &&
         (found == catalog->outbox.indexes.end() || !found->second)) {
       add("index " + quoted_identifier(name));
+    }
+  }
+  if (table.delete_succeeded && catalog->ledger.exists) {
+    const auto found = catalog->ledger.indexes.find(ledger_clean_index(table));
+    if (found == catalog->ledger.indexes.end() || !found->second) {
+      add("index " + quoted_identifier(ledger_clean_index(table)));
     }
   }
   if (!lacks.empty()) {

@@ -27,6 +27,7 @@ struct Sending {
   std::chrono::steady_clock::time_point since{};
   std::shared_ptr<Lease> lease{};  ///< never null; the second owner is the row in the sender
   std::string target{};            ///< as the row's, while the sender has it
+  bool in_ledger = false;          ///< as the row's
 };
 
 /// A row that we let expire can be claimed by us again while its first sending is under way.

@@ -1,5 +1,6 @@
 #include "outbox/store.h"
 
+#include <algorithm>
 #include <iterator>
 #include <random>
 #include <utility>
@@ -77,6 +78,7 @@ Claimed bare(const Rows& rows, std::size_t i, const std::string& owner) {
   row.request_digest = rows.text(i, ClaimRow::digest);
   row.order_key = rows.text(i, ClaimRow::order_key);
   row.traceparent = rows.text(i, ClaimRow::traceparent);
+  row.in_ledger = !rows.text(i, ClaimRow::ledger_status).empty();
   claimed.settled = verdict(rows, i);
   return claimed;
 }
@@ -340,7 +342,20 @@ DatabaseResult<std::size_t> Store::clean_up(std::size_t limit) {
   if (!results) {
     return std::unexpected(std::move(results).error());
   }
-  return (*results)[2].affected();
+  const std::size_t rows = results->at(2).affected();
+  if (!settings_.table.delete_succeeded) {
+    return rows;
+  }
+  auto entries = run_again(
+      database_,
+      {{summary_plan_settings, {}},
+       {housekeeping_settings, {}},
+       {sql_.clean_ledger,
+        {number(limit), static_cast<std::int64_t>(settings_.retention_finished.count())}}});
+  if (!entries) {
+    return std::unexpected(std::move(entries).error());
+  }
+  return std::max(rows, entries->at(2).affected());
 }
 
 DatabaseResult<Counts> Store::counts() {

@@ -1,11 +1,11 @@
 /// The outbox table and its ledger as a relay uses them: claim rows, write how they ended, keep and
-/// take over leases, clean up. Every call is one round trip and one transaction (expire_leases:
-/// two), with no state in the session. Called by the relay's thread, over the relay's connection;
-/// any number of relays work on one table.
+/// take over leases, clean up. Every call is one round trip and one transaction (expire_leases, and
+/// clean_up where rows leave: two), with no state in the session. Called by the relay's thread,
+/// over the relay's connection; any number of relays work on one table.
 ///
 /// Invariants: a row is sent only by who has claimed it. What was claimed is written only by the
 /// same claim (the fence: id, locked_by, attempts, still `sending`). The ledger is written before
-/// the row, and is right where they disagree.
+/// the row or with it, and is right where they disagree.
 #pragma once
 
 #include <chrono>
@@ -38,6 +38,9 @@ struct Finished {
   std::string request_digest{};
   Outcome outcome{};
   bool again = false;  ///< it was said before, and no answer came: it may have been written
+  /// The ledger had an entry of its key when it was claimed. Only for speed: where nothing was
+  /// known of one and there is one by now, that is found out.
+  bool in_ledger = false;
 };
 
 /// A row that was not taken for no fault of its own, or not begun: it goes back, no attempt
@@ -123,8 +126,9 @@ class Store {
   DatabaseResult<std::optional<Millis>> next_due();
 
   /// Deletes up to `limit` rows, with their ledger entries, that ended longer ago than the
-  /// retention. This and counts() are ended by the server after five seconds (57014), and the
-  /// connection is well.
+  /// retention; and up to `limit` such entries of rows that left when they succeeded. Gives the
+  /// larger number of the two. This and counts() are ended by the server after five seconds
+  /// (57014), and the connection is well.
   DatabaseResult<std::size_t> clean_up(std::size_t limit);
 
   /// Each counted up to a million: a backlog beyond that is not counted one by one for a gauge.
@@ -143,8 +147,17 @@ class Store {
 
   DatabaseResult<std::vector<Claimed>> claim_from(std::size_t n);
   DatabaseResult<std::vector<Claimed>> claim_one_by_one(std::size_t n);
+  [[nodiscard]] bool is_quick(const Finished& row) const;
+  [[nodiscard]] Statement quick_statement(const std::vector<Finished>& rows) const;
+  [[nodiscard]] std::vector<Statement> quick_statements(const std::vector<Finished>& rows) const;
+  [[nodiscard]] std::vector<Written> quickly_written(const std::vector<Finished>& rows,
+                                                     const std::vector<Rows>& results) const;
   [[nodiscard]] std::vector<Statement> finish_statements(const std::vector<Finished>& rows,
                                                          bool plain) const;
+  [[nodiscard]] bool leaves(bool plain) const;
+  [[nodiscard]] std::vector<Written> carefully_written(const std::vector<Rows>& results,
+                                                       std::size_t count, bool plain) const;
+  DatabaseResult<std::vector<Written>> finish_carefully(const std::vector<Finished>& rows);
   DatabaseResult<std::vector<Written>> finish_together(const std::vector<Finished>& rows,
                                                        bool plain);
   DatabaseResult<std::vector<Written>> finish_one_by_one(const std::vector<Finished>& rows);

@@ -102,7 +102,8 @@ bool is_locked(const DatabaseError& error) { return error.sqlstate == "55P03"; }
 
 }  // namespace
 
-/// `plain`: nothing of the receiver's own words but ASCII, for a row that the database refused.
+/// `plain`: nothing of the receiver's own words but ASCII, for a row that the database refused; and
+/// it stays in the table, which may be what the database insists on (a foreign key).
 std::vector<Statement> Store::finish_statements(const std::vector<Finished>& rows,
                                                 bool plain) const {
   ClaimColumns ledger;
@@ -162,7 +163,87 @@ std::vector<Statement> Store::finish_statements(const std::vector<Finished>& row
   write.parameters.emplace_back(number_array(delays));
   write.parameters.emplace_back(again + "}");
   statements.push_back(std::move(write));
+  if (leaves(plain)) {
+    statements.push_back({sql_.leave, {number_array(outbox.ids), number_array(outbox.attempts)}});
+  }
   return statements;
+}
+
+/// Whether the rows that succeed by finish_statements() leave the table.
+bool Store::leaves(bool plain) const { return settings_.table.delete_succeeded && !plain; }
+
+/// By the results of finish_statements(), for each of the rows that it got.
+std::vector<Written> Store::carefully_written(const std::vector<Rows>& results, std::size_t count,
+                                              bool plain) const {
+  return written_of(results.at(results.size() - (leaves(plain) ? 2 : 1)), count);
+}
+
+/// A success that nothing is known about in the ledger, said for the first time.
+bool Store::is_quick(const Finished& row) const {
+  return ending_of(row, settings_) == Ending::succeeded && !row.idempotency_key.empty() &&
+         !row.again && !row.in_ledger;
+}
+
+Statement Store::quick_statement(const std::vector<Finished>& rows) const {
+  std::vector<std::int64_t> ids;
+  std::vector<std::string_view> owners;
+  std::vector<std::int32_t> attempts;
+  std::vector<std::string_view> keys;
+  std::vector<std::string_view> digests;
+  std::vector<std::int32_t> http_statuses;
+  std::vector<std::string> responses;
+  responses.reserve(rows.size());
+  for (const Finished& row : rows) {
+    if (is_quick(row)) {
+      ids.push_back(row.claim.id);
+      owners.push_back(row.claim.locked_by);
+      attempts.push_back(row.claim.attempts);
+      keys.push_back(row.idempotency_key);
+      digests.push_back(row.request_digest);
+      http_statuses.push_back(static_cast<std::int32_t>(http_status_of(row.outcome)));
+      responses.push_back(response_json(row.outcome.response));
+    }
+  }
+  return {sql_.write_quickly,
+          {binary_array(ids), binary_array(owners), binary_array(attempts), binary_array(keys),
+           binary_array(digests), binary_array(http_statuses),
+           binary_array(std::vector<std::string_view>(responses.begin(), responses.end()))}};
+}
+
+std::vector<Statement> Store::quick_statements(const std::vector<Finished>& rows) const {
+  std::vector<Finished> others;
+  std::ranges::copy_if(rows, std::back_inserter(others),
+                       [&](const Finished& row) { return !is_quick(row); });
+  if (others.size() == rows.size()) {
+    return finish_statements(rows, false);
+  }
+  std::vector<Statement> statements = others.empty() ? std::vector<Statement>{{finish_settings, {}}}
+                                                     : finish_statements(others, false);
+  statements.insert(statements.begin() + 1, quick_statement(rows));
+  return statements;
+}
+
+/// By the results of quick_statements().
+std::vector<Written> Store::quickly_written(const std::vector<Finished>& rows,
+                                            const std::vector<Rows>& results) const {
+  std::vector<std::size_t> quick;
+  std::vector<std::size_t> others;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    (is_quick(rows[i]) ? quick : others).push_back(i);
+  }
+  std::vector<Written> written(rows.size(), Written::refused);
+  if (!quick.empty()) {
+    for (std::size_t i = 0; i < results[1].size(); ++i) {
+      written[quick.at(static_cast<std::size_t>(results[1].number(i, 0) - 1))] = Written::succeeded;
+    }
+  }
+  if (!others.empty()) {
+    const std::vector<Written> rest = carefully_written(results, others.size(), false);
+    for (std::size_t i = 0; i < others.size(); ++i) {
+      written[others[i]] = rest[i];
+    }
+  }
+  return written;
 }
 
 DatabaseResult<std::vector<Written>> Store::finish_together(const std::vector<Finished>& rows,
@@ -171,23 +252,23 @@ DatabaseResult<std::vector<Written>> Store::finish_together(const std::vector<Fi
   if (!results) {
     return std::unexpected(std::move(results).error());
   }
-  return written_of(results->back(), rows.size());
+  return carefully_written(*results, rows.size(), plain);
 }
 
 DatabaseResult<void> Store::begin_finish(const std::vector<Finished>& rows) {
-  return database_.send_together(finish_statements(rows, false));
+  return database_.send_together(quick_statements(rows));
 }
 
 DatabaseResult<std::vector<Written>> Store::end_finish(const std::vector<Finished>& rows) {
   auto results = database_.take_together();
   if (results) {
-    return written_of(results->back(), rows.size());
+    return quickly_written(rows, *results);
   }
   if (is_locked(results.error())) {
     return finish_unlocked(rows);
   }
   return gave_way(results.error()) || row_is_refused(results.error())
-             ? finish(rows)
+             ? finish_carefully(rows)
              : std::unexpected(std::move(results).error());
 }
 
@@ -195,6 +276,13 @@ DatabaseResult<std::vector<Written>> Store::finish(const std::vector<Finished>& 
   if (rows.empty()) {
     return std::vector<Written>{};
   }
+  if (auto begun = begin_finish(rows); !begun) {
+    return std::unexpected(std::move(begun).error());
+  }
+  return end_finish(rows);
+}
+
+DatabaseResult<std::vector<Written>> Store::finish_carefully(const std::vector<Finished>& rows) {
   auto written = finish_together(rows, false);
   if (!written && is_locked(written.error())) {
     return finish_unlocked(rows);
@@ -261,7 +349,7 @@ DatabaseResult<void> Store::write_successes(const std::vector<Finished>& rows) {
     return {};
   }
   std::vector<Statement> statements = finish_statements(succeeded, false);
-  statements.pop_back();  // what writes the rows
+  statements.resize(statements.size() - (leaves(false) ? 2 : 1));  // without what writes the rows
   const auto written = run_again(database_, statements);
   if (!written && !is_locked(written.error()) && !row_is_refused(written.error())) {
     return std::unexpected(written.error());

@@ -91,6 +91,34 @@ constexpr std::string_view lock_text = R"(
 SELECT 1 FROM {claims} JOIN {outbox} o ON {fence}
  ORDER BY u.id FOR NO KEY UPDATE OF o)";
 
+// Nearly every row succeeds, and is the first of its key: one statement then says so in both
+// tables. Where there is an entry all the same the unique index refuses it, all is rolled back and
+// said again by the statements below. $4 keys, $5 digests, $6 HTTP statuses, $7 responses. Gives
+// those whose claim still held; the ledger has them all.
+constexpr std::string_view write_quickly_text = R"(
+WITH said AS MATERIALIZED (
+  SELECT * FROM unnest($1::bigint[], $2::text[], $3::integer[], $4::text[], $5::text[],
+                       $6::integer[], $7::text[])
+                WITH ORDINALITY AS w(id, locked_by, attempts, key, digest, http_status, response, n)
+), entered AS (
+  INSERT INTO {ledger} ({l.idempotency_key}, {l.request_digest}, {l.status}, {l.http_status},
+                        {l.response_payload}, {l.created_at}, {l.updated_at})
+  SELECT u.key, u.digest, 'succeeded'::{ledger_status_type}, u.http_status,
+         NULLIF(u.response, '')::{response_type}, now(), now()
+    FROM said u ORDER BY u.key
+), written AS (
+  {write} {fence}
+  RETURNING u.n
+)
+SELECT n FROM written)";
+
+constexpr std::string_view mark_succeeded_text = R"(UPDATE {outbox} o
+     SET {status} = 'succeeded', {attempts} = o.{attempts} + 1,
+         {last_error_code} = NULL, {last_error_msg} = NULL,
+         {locked_by} = NULL, {locked_at} = NULL, {updated_at} = now()
+    FROM said u WHERE)";
+constexpr std::string_view delete_succeeded_text = "DELETE FROM {outbox} o USING said u WHERE";
+
 // $4 keys, $5 digests, $6 whether succeeded, $7 HTTP statuses, $8 responses, $9 reasons; of those
 // that end for good. A success is true whoever holds the row by now; a failure is only its holder's
 // to say.
@@ -154,7 +182,20 @@ UNION ALL
 SELECT u.n, u.ending FROM said u JOIN {outbox} o ON o.{id} = ANY (ARRAY[u.id])
  WHERE u.again AND o.{attempts} = u.attempts + 1
    AND o.{last_error_code} IS NOT DISTINCT FROM u.reason
-   AND (u.ending <> 'succeeded' OR o.{status} = 'succeeded'))";
+   AND (u.ending <> 'succeeded' OR o.{status} = 'succeeded'){or_gone})";
+
+// Of a table whose succeeded rows leave at once: the first time has deleted it.
+constexpr std::string_view or_gone_text = R"(
+UNION ALL
+SELECT u.n, u.ending FROM said u
+ WHERE u.again AND u.ending = 'succeeded'
+   AND NOT EXISTS (SELECT 1 FROM {outbox} o WHERE o.{id} = ANY (ARRAY[u.id])))";
+
+// $1 ids, $2 attempts of the claims. After the statement above, which says what has succeeded.
+constexpr std::string_view leave_text = R"(
+DELETE FROM {outbox} o USING unnest($1::bigint[], $2::integer[]) AS u(id, attempts)
+ WHERE o.{id} = ANY (ARRAY[u.id]) AND o.{status} IS NOT DISTINCT FROM 'succeeded'
+   AND o.{attempts} = u.attempts + 1)";
 
 // A row that is ours may be locked by somebody's open transaction, for hours. Nothing of a relay
 // waits for it: such rows are passed over.
@@ -247,6 +288,19 @@ WITH old AS MATERIALIZED (
 )
 DELETE FROM {outbox} o USING old WHERE o.{id} = ANY (ARRAY[old.id]))";
 
+// The same of the ledger, where rows do not live as long as their entries. An entry that a row is
+// left of goes with the row.
+constexpr std::string_view clean_ledger_text = R"(
+WITH old AS MATERIALIZED (
+  SELECT l.{l.idempotency_key} AS key FROM {ledger} l
+   WHERE l.{l.updated_at} < now() - $2::bigint * interval '1 millisecond'
+     AND l.{l.status} = 'succeeded'
+     AND NOT EXISTS (SELECT 1 FROM {outbox} o
+                      WHERE o.{idempotency_key} = ANY (ARRAY[l.{l.idempotency_key}]))
+   LIMIT $1::bigint FOR UPDATE OF l SKIP LOCKED
+)
+DELETE FROM {ledger} l USING old WHERE l.{l.idempotency_key} = ANY (ARRAY[old.key]))";
+
 constexpr std::string_view counts_text = R"(
 SELECT (SELECT count(*) FROM (SELECT 1 FROM {outbox} WHERE {status} = 'pending' LIMIT 1000000) s),
        (SELECT count(*) FROM (SELECT 1 FROM {outbox} WHERE {status} = 'failed' LIMIT 1000000) s),
@@ -305,6 +359,12 @@ StoreSql store_sql(const Table& table, const Shape& shape) {
   sql.claim_bare = claim_with("$3::bigint", "");
   sql.read = text(read_text, {{"rest", rest}, {"measured", measured}});
   sql.lock = text(lock_text, {{"claims", std::string(claims_text)}, {"fence", held}});
+  sql.write_quickly =
+      text(write_quickly_text,
+           {{"fence", held},
+            {"write", text(table.delete_succeeded ? delete_succeeded_text : mark_succeeded_text)},
+            {"ledger_status_type", shape.ledger_status_type},
+            {"response_type", shape.response_type}});
   sql.write_ledger =
       text(write_ledger_text,
            {{"fence", held},
@@ -314,9 +374,12 @@ StoreSql store_sql(const Table& table, const Shape& shape) {
             {"reason_value", has_reason ? "NULLIF(u.reason, ''), " : ""},
             {"reason_set", has_reason ? text("{l.reason_code} = excluded.{l.reason_code},") : ""},
             {"may_be_same", may_be_same(table, text("excluded.{l.request_digest}"))}});
-  sql.write_outbox = text(write_outbox_text, {{"fence", held},
-                                              {"status_type", shape.status_type},
-                                              {"is_same", is_same(table, "w.digest")}});
+  sql.write_outbox =
+      text(write_outbox_text, {{"fence", held},
+                               {"status_type", shape.status_type},
+                               {"is_same", is_same(table, "w.digest")},
+                               {"or_gone", table.delete_succeeded ? text(or_gone_text) : ""}});
+  sql.leave = text(leave_text);
   const Replacements of_claims = {
       {"claims", std::string(claims_text)},
       {"fence", held},
@@ -330,6 +393,7 @@ StoreSql store_sql(const Table& table, const Shape& shape) {
   sql.release_unknown = text(release_unknown_text);
   sql.next_due = text(next_due_text, {{"is_head", head}});
   sql.clean_up = text(clean_up_text);
+  sql.clean_ledger = text(clean_ledger_text);
   sql.counts = text(counts_text, {{"due", due_now}});
   return sql;
 }

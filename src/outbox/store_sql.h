@@ -16,8 +16,10 @@ struct StoreSql {
   std::string claim_bare{};  ///< without what may be unreadable
   std::string read{};        ///< the rest of one row
   std::string lock{};
+  std::string write_quickly{};  ///< ledger and row of successes that are the first of their keys
   std::string write_ledger{};
   std::string write_outbox{};
+  std::string leave{};   ///< deletes rows that have just succeeded
   std::string locked{};  ///< which are ours and locked by somebody
   std::string heartbeat{};
   std::string date_leases{};  ///< the same of leases
@@ -27,6 +29,7 @@ struct StoreSql {
   std::string release_unknown{};
   std::string next_due{};
   std::string clean_up{};
+  std::string clean_ledger{};  ///< entries that have outlived their rows
   std::string counts{};
 };
 StoreSql store_sql(const Table& table, const Shape& shape);
@@ -42,6 +45,13 @@ constexpr std::string_view plan_settings =
     "set_config('jit', 'off', true)";
 constexpr std::string_view quick_plan_settings =
     "SELECT set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', "
+    "true), "
+    "set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true), "
+    "set_config('jit', 'off', true), set_config('synchronous_commit', 'off', true)";
+
+/// quick_plan_settings, for an index that only bitmap scans can use.
+constexpr std::string_view summary_plan_settings =
+    "SELECT set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'on', "
     "true), "
     "set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true), "
     "set_config('jit', 'off', true), set_config('synchronous_commit', 'off', true)";

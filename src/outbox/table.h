@@ -49,7 +49,8 @@ struct Table {
   std::string ledger{"hikyaku_ledger"};
   OutboxColumns outbox_columns{};
   LedgerColumns ledger_columns{};
-  bool strict_order = false;  ///< per order key
+  bool strict_order = false;      ///< per order key
+  bool delete_succeeded = false;  ///< a row leaves the table when it succeeds; its entry stays
 
   /// Quoted, with the schema: to be put into SQL as it is.
   [[nodiscard]] std::string outbox_name() const;

@@ -1,5 +1,7 @@
 #include "security/sigv4.h"
 
+#include <algorithm>
+
 #include "base/encoding.h"
 #include "security/digest.h"
 
@@ -34,19 +36,19 @@ void append_uri_encoded(std::string& out, std::string_view text, char kept) {
 }
 
 void append_canonical_value(std::string& out, std::string_view value) {
-  bool blank = false;
-  bool first = true;
-  for (const char c : value) {
-    if (c == ' ' || c == '\t') {
-      blank = true;
-      continue;
+  const auto is_blank = [](char c) { return c == ' ' || c == '\t'; };
+  const char* at = value.data();
+  const char* const end = at + value.size();
+  for (bool first = true; true; first = false) {
+    const char* const word = std::find_if_not(at, end, is_blank);
+    if (word == end) {
+      return;
     }
-    if (blank && !first) {
+    at = std::find_if(word, end, is_blank);
+    if (!first) {
       out += ' ';
     }
-    out += c;
-    blank = false;
-    first = false;
+    out.append(word, at);
   }
 }
 

@@ -90,8 +90,10 @@ void take_member(const core::Document& document, core::Subscription& into, const
     into.token_made = moment_from_ms(ms);
   } else if (name == "Confirmed") {
     into.confirmed = value == "true";
-  } else if (value == "true") {  // Authenticated, AuthenticateOnUnsubscribe
-    into.extra.push_back({name, value});
+  } else if (name == "Authenticated") {
+    into.confirmed_by_owner = value == "true";
+  } else if (name == "AuthenticateOnUnsubscribe") {
+    into.owner_ends_it = value == "true";
   }
 }
 

@@ -1,10 +1,10 @@
 #include "store/codec.h"
 #include "store/record_parts.h"
+#include "store/wire.h"
 
 namespace hk::store {
 namespace {
 
-/// Record is Message, Callback or Retries: all have the same choice of delays.
 template <class Record>
 void set_delay(Record& record, const core::RetryDelay& delay) {
   struct Setter {
@@ -59,15 +59,6 @@ bool take_delay(core::RetryDelay& delay, Record& record) {
   return false;
 }
 
-void set_trace(records::Message& record, const core::Trace& trace) {
-  const auto& [trace_id, parent_span, flags, state] = trace;
-  records::Trace& out = *record.mutable_trace();
-  set_array(*out.mutable_trace_id(), trace_id);
-  set_array(*out.mutable_parent_span(), parent_span);
-  out.set_flags(flags);
-  out.set_state(state);
-}
-
 bool take_trace(core::Trace& trace, records::Message& record) {
   records::Trace& in = *record.mutable_trace();
   if (!get_array(trace.trace_id, in.trace_id()) ||
@@ -79,18 +70,6 @@ bool take_trace(core::Trace& trace, records::Message& record) {
   return true;
 }
 
-void set_callback(records::Callback& record, const core::Callback& callback) {
-  const auto& [url, host, method, headers, retry, timeout, delay] = callback;
-  record.set_url(url);
-  record.set_host(host);
-  record.set_method(method);
-  set_headers(*record.mutable_headers(), headers);
-  record.set_retries_max(retry.retries_max);
-  set_delay(record, retry.delay);
-  record.set_timeout(timeout.count());
-  record.set_wait(delay.count());
-}
-
 bool take_callback(core::Callback& callback, records::Callback& record) {
   callback.url = std::move(*record.mutable_url());
   callback.host = std::move(*record.mutable_host());
@@ -100,25 +79,6 @@ bool take_callback(core::Callback& callback, records::Callback& record) {
   callback.timeout = Millis{record.timeout()};
   callback.delay = Millis{record.wait()};
   return take_delay(callback.retry.delay, record);
-}
-
-void set_pull(records::PullPart& record, const core::PullPart& pull) {
-  const auto& [fifo, attributes, system, first_id, moved_from, receives_before, first_received_at,
-               sent_at] = pull;
-  record.set_fifo(fifo);
-  for (const auto& [name, type, value] : attributes) {
-    records::Attribute& out = *record.add_attributes();
-    out.set_name(name);
-    out.set_type(type);
-    out.set_value(value);
-  }
-  set_headers(*record.mutable_system(), system);
-  record.set_first_seq(first_id.seq.value());
-  record.set_first_nonce(first_id.nonce);
-  record.set_moved_from(moved_from);
-  record.set_receives_before(receives_before);
-  record.set_first_received_at(to_ms(first_received_at));
-  record.set_sent_at(to_ms(sent_at));
 }
 
 core::PullPart take_pull(records::PullPart& record) {
@@ -138,18 +98,90 @@ core::PullPart take_pull(records::PullPart& record) {
   return pull;
 }
 
-/// One record per thread keeps its buffers from message to message: nothing is allocated but the
-/// result. A large one is not kept.
-records::Message& scratch() {
-  constexpr std::size_t kept_bytes_max = std::size_t{256} << 10U;
-  thread_local records::Message record;
-  thread_local unsigned uses = 0;
-  if (++uses % 64 == 0 && record.SpaceUsedLong() > kept_bytes_max) {
-    records::Message fresh;
-    record.Swap(&fresh);
+/// Of the fields 6 to 8 of a Callback, 13 to 15 of a Message.
+void write_delay(Wire& wire, std::uint32_t first_field, const core::RetryDelay& delay) {
+  struct Writer {
+    Wire& wire;
+    std::uint32_t field;
+    void operator()(const core::ExponentialDelay& exponential) const {
+      const auto& [first, factor, cap, jitter_percent] = exponential;
+      wire.record(field, [&] {
+        wire.integer(1, first.count());
+        wire.real(2, factor);
+        wire.integer(3, cap.count());
+        wire.number(4, jitter_percent);
+      });
+    }
+    void operator()(const core::TableDelay& table) const {
+      const auto& [delays] = table;
+      wire.record(field + 1, [&] {
+        if (!delays.empty()) {
+          wire.record(1, [&] {
+            for (const Millis one : delays) {
+              wire.packed(one.count());
+            }
+          });
+        }
+      });
+    }
+    void operator()(const core::ExpressionDelay& expression) const {
+      const auto& [text] = expression;
+      wire.record(field + 2, [&] { wire.text(1, text); });
+    }
+  };
+  std::visit(Writer{wire, first_field}, delay);
+}
+
+void write_trace(Wire& wire, std::uint32_t field, const core::Trace& trace) {
+  const auto& [trace_id, parent_span, flags, state] = trace;
+  wire.record(field, [&] {
+    wire.array(1, trace_id);
+    wire.array(2, parent_span);
+    wire.number(3, flags);
+    wire.text(4, state);
+  });
+}
+
+void write_callback(Wire& wire, std::uint32_t field, const std::optional<core::Callback>& given) {
+  if (!given) {
+    return;
   }
-  record.Clear();
-  return record;
+  const auto& [url, host, method, headers, retry, timeout, delay] = *given;
+  wire.record(field, [&] {
+    wire.text(1, url);
+    wire.text(2, host);
+    wire.text(3, method);
+    wire.headers(4, headers);
+    wire.number(5, retry.retries_max);
+    write_delay(wire, 6, retry.delay);
+    wire.integer(9, timeout.count());
+    wire.integer(10, delay.count());
+  });
+}
+
+void write_pull(Wire& wire, std::uint32_t field, const std::optional<core::PullPart>& given) {
+  if (!given) {
+    return;
+  }
+  const auto& [fifo, attributes, system, first_id, moved_from, receives_before, first_received_at,
+               sent_at] = *given;
+  wire.record(field, [&] {
+    wire.number(1, fifo ? 1 : 0);
+    for (const auto& [name, type, value] : attributes) {
+      wire.record(2, [&] {
+        wire.text(1, name);
+        wire.text(2, type);
+        wire.text(3, value);
+      });
+    }
+    wire.headers(3, system);
+    wire.number(4, first_id.seq.value());
+    wire.fixed(5, first_id.nonce);
+    wire.text(6, moved_from);
+    wire.number(7, receives_before);
+    wire.moment(8, first_received_at);
+    wire.moment(9, sent_at);
+  });
 }
 
 }  // namespace
@@ -165,61 +197,49 @@ bool take_retries(core::RetryPolicy& retries, records::Retries& record) {
   return take_delay(retries.delay, record);
 }
 
-void set_message(records::Message& record, const core::Message& message) {
+template <>
+std::string Codec<core::Message>::encode(const core::Message& message) {
   const auto& [id, created_at, tenant, queue, group, flow_key, method, url, host, headers, body,
                retry, timeout, not_before, labels, caller_ip, dedup_id, trace, replay_of, redact,
                topic, endpoint, schedule, callback, failure_callback, callback_of, pull, edited,
                notification] = message;
   const auto& [retries_max, delay] = retry;
-  record.set_nonce(id.nonce);
-  record.set_created_at(to_ms(created_at));
-  record.set_tenant(tenant.value());
-  record.set_queue(queue);
-  record.set_group(group);
-  record.set_flow_key(flow_key);
-  record.set_method(method);
-  record.set_url(url);
-  record.set_host(host);
-  set_headers(*record.mutable_headers(), headers);
-  record.set_body(body);
-  record.set_retries_max(retries_max);
-  set_delay(record, delay);
-  record.set_timeout(timeout.count());
-  record.set_not_before(to_ms(not_before));
-  for (const std::string& label : labels) {
-    record.add_labels(label);
-  }
-  record.set_caller_ip(caller_ip);
-  record.set_dedup_id(dedup_id);
-  set_trace(record, trace);
-  record.set_replay_of_seq(replay_of.seq.value());
-  record.set_replay_of_nonce(replay_of.nonce);
-  for (const std::string& part : redact) {
-    record.add_redact(part);
-  }
-  record.set_topic(topic);
-  record.set_endpoint(endpoint);
-  record.set_schedule(schedule);
-  if (callback) {
-    set_callback(*record.mutable_callback(), *callback);
-  }
-  if (failure_callback) {
-    set_callback(*record.mutable_failure_callback(), *failure_callback);
-  }
-  record.set_callback_of_seq(callback_of.seq.value());
-  record.set_callback_of_nonce(callback_of.nonce);
-  if (pull) {
-    set_pull(*record.mutable_pull(), *pull);
-  }
-  record.set_edited(edited);
-  record.set_notification(notification);
-}
-
-template <>
-std::string Codec<core::Message>::encode(const core::Message& message) {
-  records::Message& record = scratch();
-  set_message(record, message);
-  return serialize(record);
+  std::string out;
+  out.reserve(body.size() + 2 * url.size() + 512);
+  Wire wire(out);
+  wire.fixed(1, id.nonce);
+  wire.moment(2, created_at);
+  wire.number(3, tenant.value());
+  wire.text(4, queue);
+  wire.text(5, group);
+  wire.text(6, flow_key);
+  wire.text(7, method);
+  wire.text(8, url);
+  wire.text(9, host);
+  wire.headers(10, headers);
+  wire.text(11, body);
+  wire.number(12, retries_max);
+  write_delay(wire, 13, delay);
+  wire.integer(16, timeout.count());
+  wire.moment(17, not_before);
+  wire.items(18, labels);
+  wire.text(19, caller_ip);
+  wire.text(20, dedup_id);
+  write_trace(wire, 21, trace);
+  wire.items(22, redact);
+  wire.number(23, replay_of.seq.value());
+  wire.fixed(24, replay_of.nonce);
+  wire.text(25, topic);
+  wire.text(26, endpoint);
+  wire.text(27, schedule);
+  write_callback(wire, 28, callback);
+  write_callback(wire, 29, failure_callback);
+  wire.number(30, callback_of.seq.value());
+  wire.fixed(31, callback_of.nonce);
+  write_pull(wire, 32, pull);
+  wire.number(33, edited ? 1 : 0);
+  wire.number(34, notification ? 1 : 0);
+  return out;
 }
 
 template <>

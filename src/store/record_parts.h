@@ -22,7 +22,6 @@ inline std::unexpected<Error> broken_record(std::string_view what) {
 }
 
 // record_message.cpp; a schedule holds a message too, and a topic says how often one is tried.
-void set_message(records::Message& record, const core::Message& message);
 /// Takes the texts out of the record.
 Result<core::Message> take_message(core::Seq seq, records::Message& record);
 void set_retries(records::Retries& record, const core::RetryPolicy& retries);
@@ -43,15 +42,6 @@ std::string serialize(const Record& record) {
 }
 
 /// An all-zero array is stored as nothing.
-template <std::size_t N>
-void set_array(std::string& out, const std::array<std::uint8_t, N>& bytes) {
-  if (std::ranges::any_of(bytes, [](std::uint8_t byte) { return byte != 0; })) {
-    out.assign(bytes.begin(), bytes.end());
-  } else {
-    out.clear();
-  }
-}
-
 template <std::size_t N>
 bool get_array(std::array<std::uint8_t, N>& out, std::string_view bytes) {
   if (bytes.empty()) {

@@ -1,4 +1,5 @@
 /// Records of what publishes on its own: schedules.
+#include "base/assert.h"
 #include "store/codec.h"
 #include "store/record_parts.h"
 
@@ -9,7 +10,8 @@ std::string Codec<core::Schedule>::encode(const core::Schedule& schedule) {
   const auto& [tenant, id, cron, prototype, delay, flow, created_at] = schedule;
   records::Schedule record;
   record.set_cron(cron);
-  set_message(*record.mutable_prototype(), prototype);
+  const bool same = parse(*record.mutable_prototype(), Codec<core::Message>::encode(prototype));
+  HK_ASSERT(same);  // it is small: what a batch may write is bounded
   record.set_delay(delay.count());
   if (flow) {
     records::Schedule::Flow& out = *record.mutable_flow();

@@ -232,7 +232,7 @@ Result<core::Document> Codec<core::Document>::decode(core::KeyOf<core::Document>
 
 template <>
 std::string Codec<core::Meta>::encode(const core::Meta& meta) {
-  const auto& [format, epoch, indexed_up_to, time, origin, last_number] = meta;
+  const auto& [format, epoch, indexed_up_to, time, origin, last_number, last_token] = meta;
   records::Meta record;
   record.set_format(format);
   record.set_epoch(epoch);
@@ -240,6 +240,7 @@ std::string Codec<core::Meta>::encode(const core::Meta& meta) {
   record.set_time(to_ms(time));
   record.set_origin(origin.value());
   record.set_last_number(last_number);
+  record.set_last_token(last_token);
   return serialize(record);
 }
 
@@ -256,7 +257,8 @@ Result<core::Meta> Codec<core::Meta>::decode(core::KeyOf<core::Meta> /*key*/,
                     .indexed_up_to = core::Seq{record.indexed_up_to()},
                     .time = moment_from_ms(record.time()),
                     .origin = core::Origin{static_cast<std::uint16_t>(record.origin())},
-                    .last_number = record.last_number()};
+                    .last_number = record.last_number(),
+                    .last_token = record.last_token()};
 }
 
 Write put_pepper(std::string_view sealed) {

@@ -1,22 +1,23 @@
 #include "store/codec.h"
 #include "store/record_parts.h"
+#include "store/wire.h"
 
 namespace hk::store {
 namespace {
 
-void set_attempt(records::Attempt& record, const core::Attempt& attempt) {
+void write_attempt(Wire& wire, const core::Attempt& attempt) {
   const auto& [fence, started_at, ended_at, response_status, error, response_headers, response_body,
                span_id] = attempt;
   const auto& [epoch, number] = fence;
-  record.set_epoch(epoch);
-  record.set_number(number);
-  record.set_started_at(to_ms(started_at));
-  record.set_ended_at(to_ms(ended_at));
-  record.set_response_status(response_status);
-  record.set_error(error);
-  set_headers(*record.mutable_response_headers(), response_headers);
-  record.set_response_body(response_body);
-  set_array(*record.mutable_span_id(), span_id);
+  wire.number(1, epoch);
+  wire.number(2, number);
+  wire.moment(3, started_at);
+  wire.moment(4, ended_at);
+  wire.integer(5, response_status);
+  wire.text(6, error);
+  wire.headers(7, response_headers);
+  wire.text(8, response_body);
+  wire.array(9, span_id);
 }
 
 bool take_attempt(core::Attempt& attempt, records::Attempt& record) {
@@ -46,9 +47,10 @@ std::optional<core::Status> to_status(std::uint32_t number) {
 
 template <>
 std::string Codec<core::Attempt>::encode(const core::Attempt& attempt) {
-  records::Attempt record;
-  set_attempt(record, attempt);
-  return serialize(record);
+  std::string out;
+  Wire wire(out);
+  write_attempt(wire, attempt);
+  return out;
 }
 
 template <>
@@ -66,20 +68,22 @@ template <>
 std::string Codec<core::MessageState>::encode(const core::MessageState& state) {
   const auto& [status, attempts, due, cancel_requested, cancel_requested_at, finished_at,
                expires_at, in_dlq, callbacks_open, last] = state;
-  records::MessageState record;
-  record.set_status(static_cast<std::uint32_t>(status));
-  record.set_attempts(attempts);
-  record.set_due(to_ms(due));
-  record.set_cancel_requested(cancel_requested);
-  record.set_cancel_requested_at(to_ms(cancel_requested_at));
-  record.set_finished_at(to_ms(finished_at));
-  record.set_expires_at(to_ms(expires_at));
-  record.set_in_dlq(in_dlq);
-  record.set_callbacks_open(callbacks_open);
+  std::string out;
+  out.reserve(last ? 128 + last->response_body.size() : 48);
+  Wire wire(out);
+  wire.number(1, static_cast<std::uint32_t>(status));
+  wire.number(2, attempts);
+  wire.moment(3, due);
+  wire.number(4, cancel_requested ? 1 : 0);
+  wire.moment(5, cancel_requested_at);
+  wire.moment(6, finished_at);
+  wire.moment(7, expires_at);
+  wire.number(8, in_dlq ? 1 : 0);
   if (last) {
-    set_attempt(*record.mutable_last(), *last);
+    wire.record(9, [&] { write_attempt(wire, *last); });
   }
-  return serialize(record);
+  wire.number(10, callbacks_open);
+  return out;
 }
 
 template <>
@@ -114,17 +118,19 @@ std::string Codec<core::LaneRow>::encode(const core::LaneRow& row) {
   const auto& [place, not_before, attempts, flow_key, host, started, cancel_requested, finished,
                first_received_at, forgiven] = row.entry;
   static_cast<void>(place);  // the key says it
-  records::LaneEntry record;
-  record.set_not_before(to_ms(not_before));
-  record.set_attempts(attempts);
-  record.set_flow_key(flow_key);
-  record.set_host(host);
-  record.set_started(started);
-  record.set_cancel_requested(cancel_requested);
-  record.set_finished(finished);
-  record.set_first_received_at(to_ms(first_received_at));
-  record.set_forgiven(forgiven);
-  return serialize(record);
+  std::string out;
+  out.reserve(48 + flow_key.size() + host.size());
+  Wire wire(out);
+  wire.moment(1, not_before);
+  wire.number(2, attempts);
+  wire.number(3, started ? 1 : 0);
+  wire.number(4, cancel_requested ? 1 : 0);
+  wire.text(5, flow_key);
+  wire.text(6, host);
+  wire.number(7, finished ? 1 : 0);
+  wire.moment(8, first_received_at);
+  wire.number(9, forgiven);
+  return out;
 }
 
 template <>

@@ -8,7 +8,8 @@ namespace {
 
 void set_subscription(records::UrlGroup::Endpoint& out, const core::Subscription& subscription) {
   const auto& [id, url, host, queue, protocol, raw, confirmed, filter, filter_scope,
-               dead_letters_to, retries, token, token_made, extra] = subscription;
+               dead_letters_to, retries, token, token_made, confirmed_by_owner, owner_ends_it,
+               extra] = subscription;
   out.set_name(id);
   out.set_url(url);
   out.set_host(host);
@@ -24,6 +25,8 @@ void set_subscription(records::UrlGroup::Endpoint& out, const core::Subscription
   }
   out.set_token(token);
   out.set_token_made(to_ms(token_made));
+  out.set_confirmed_by_owner(confirmed_by_owner);
+  out.set_owner_ends_it(owner_ends_it);
   set_headers(*out.mutable_extra(), extra);
 }
 
@@ -48,7 +51,17 @@ bool take_subscription(records::UrlGroup::Endpoint& record, core::Subscription& 
          .dead_letters_to = std::move(*record.mutable_dead_letters_to()),
          .token = std::move(*record.mutable_token()),
          .token_made = moment_from_ms(record.token_made()),
+         .confirmed_by_owner = record.confirmed_by_owner(),
+         .owner_ends_it = record.owner_ends_it(),
          .extra = take_headers(*record.mutable_extra())};
+  // The first directories of format 3 have these two among what is the adapter's.
+  std::erase_if(out.extra, [&out](const core::Header& one) {
+    const bool by_owner = one.name == "Authenticated";
+    const bool owner_only = one.name == "AuthenticateOnUnsubscribe";
+    out.confirmed_by_owner = out.confirmed_by_owner || by_owner;
+    out.owner_ends_it = out.owner_ends_it || owner_only;
+    return by_owner || owner_only;
+  });
   return take_retries_of(record, out.retries);
 }
 

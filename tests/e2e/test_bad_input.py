@@ -118,6 +118,26 @@ def body_rows():
                                               '{"group": "g", "action": "retry", "body": ""}',
                                               '{"group": "g", "action": "retry", "body": "\\u0000"}',
                                               '{"group": "g", "action": "retry"}'],
+        ("POST", "/api/v1/idempotency/claim"): ["", "{", "[]", "{}", '{"key": 1}', '{"key": ""}', '{"key": "a b"}', '{"key": "\u00e9"}',
+                                                json.dumps({"key": "x" * 256}), '{"key": "k", "namespace": "api"}',
+                                                '{"key": "k", "namespace": ""}', '{"key": "k", "namespace": "a/b"}',
+                                                json.dumps({"key": "k", "namespace": "x" * 65}), '{"key": "k", "more": 1}',
+                                                '{"key": "k", "key": "k"}', '{"key": "k", "request": {"a": 1, "a": 2}}',
+                                                '{"key": "k", "request": 1, "request_hash": "' + "0" * 64 + '"}',
+                                                '{"key": "k", "request_hash": "x"}', '{"key": "k", "request_hash": 1}',
+                                                '{"key": "k", "lease": "0s"}', '{"key": "k", "lease": "2h"}', '{"key": "k", "lease": 60}',
+                                                '{"key": "k", "lease": "60"}', '{"key": "k", "ttl": "1s"}', '{"key": "k", "ttl": "31d"}',
+                                                '{"key": "k", "owner": 1}', json.dumps({"key": "k", "owner": "x" * 256})],
+        ("POST", "/api/v1/idempotency/renew"): ["", "{}", '{"key": "k"}', '{"key": "k", "token": 0}', '{"key": "k", "token": "1"}',
+                                                '{"key": "k", "token": -1}', '{"key": "k", "token": 1.5}', '{"key": "k", "token": 1}',
+                                                '{"key": "k", "token": 99999999999999999999}', '{"key": "k", "token": 1, "lease": "x"}'],
+        ("POST", "/api/v1/idempotency/complete"): ["{}", '{"key": "k", "token": 1}', '{"key": "k", "token": 1, "response": 1}',
+                                                   '{"key": "k", "token": 1, "response": 1, "ttl": "1ms"}',
+                                                   '{"key": "k", "token": 1, "response": 1, "final": true}'],
+        ("POST", "/api/v1/idempotency/fail"): ["{}", '{"key": "k", "token": 1}', '{"key": "k", "token": 1, "error": {}}',
+                                               '{"key": "k", "token": 1, "final": true}', '{"key": "k", "token": 1, "error": 1, "final": true}',
+                                               '{"key": "k", "token": 1, "error": {}, "final": 1}',
+                                               '{"key": "k", "token": 1, "error": {}, "final": true}'],
     }
     for (method, target), bodies in wrong.items():
         for body in bodies:
@@ -130,6 +150,9 @@ def query_rows():
             yield "GET", f"{target}?{query}", {}, None, 400, None
     for query in ("unknown=1", "count=x", "count=-1", "state=LOST", "cursor=%00", "cursor=nonsense"):
         yield "GET", f"/v2/bulkActions?{query}", {}, None, 400, query.split("=")[0]
+    for query in ("", "key=", "key=a%20b", "key=k&namespace=api", "key=k&namespace=", "key=k&unknown=1", "key=k&key=l"):
+        yield "GET", f"/api/v1/idempotency?{query}", {}, None, 400, None
+    yield "GET", "/api/v1/idempotency?key=none", {}, None, 404, "none"
     yield "GET", "/v2/dlq?responseStatus=x", {}, None, 400, "responseStatus"
     yield "GET", "/v2/events?state=LOST", {}, None, 400, "state"
     yield "GET", "/v2/schedules?count=x", {}, None, 400, "count"
@@ -172,7 +195,7 @@ ROWS = [*publishing_rows(), *body_rows(), *query_rows(), *unknown_rows()]
 WITHOUT_ROWS = {("GET", "/v2/topics"), ("DELETE", "/v2/topics/{name}"), ("GET", "/v2/queues"), ("DELETE", "/v2/queues/{name}"),
                 ("GET", "/v2/globalParallelism"), ("GET", "/v2/keys"), ("POST", "/v2/keys/rotate"),
                 ("POST", "/api/v1/admin/backup"), ("GET", "/api/v1/tenants"), ("POST", "/api/v1/tenants"),
-                ("POST", "/api/v1/tenants/{id}/rotate-token"), ("GET", "/api/v1/tenants/{id}/access-keys"),
+                ("DELETE", "/api/v1/idempotency"), ("POST", "/api/v1/tenants/{id}/rotate-token"), ("GET", "/api/v1/tenants/{id}/access-keys"),
                 ("POST", "/api/v1/tenants/{id}/access-keys"), ("DELETE", "/api/v1/tenants/{id}/access-keys/{key}"),
                 ("GET", "/api/openapi.json"), ("GET", "/metrics"),
                 ("GET", "/healthz"), ("GET", "/readyz"), ("GET", "/sns/certificate.pem")}

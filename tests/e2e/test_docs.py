@@ -192,6 +192,9 @@ class Commands(Followed):
     def test_autoscale(self):
         self.follow(read("docs/how-to/autoscale.md"))
 
+    def test_take_effect_once(self):
+        self.follow(read("docs/how-to/take-effect-once.md"))
+
     def test_deduplicate(self):
         self.follow(read("docs/how-to/deduplicate.md"))
 
@@ -385,7 +388,7 @@ class Pages(unittest.TestCase):
         self.assertEqual([k for k in re.findall(r"^\s+(\w+),", kinds, re.M) if f"`{k}`" not in page], [])
 
     def test_every_problem_code_is_described(self):
-        codes = set(re.findall(r'constexpr Problem \w+\{"(\w+)"', read("src/api/problem.cpp")))
+        codes = set(re.findall(r'constexpr Problem \w+\{"(\w+)"', sources("src/api")))
         self.assertGreater(len(codes), 10)
         page = read("docs/reference/errors.md")
         self.assertEqual([c for c in codes if f"| `{c}` |" not in page], [])

@@ -67,7 +67,10 @@ class Writer(threading.Thread):
         self.ended.wait(self.random.uniform(0, 0.05))
 
 
-class Killed(OutboxCase):
+class KilledAtRandom(OutboxCase):
+    statuses_at_the_end = {"succeeded"}
+    table_at_the_end = OutboxCase.table.outbox
+
     def misbehave(self, seed):
         """Sometimes 500, sometimes no answer at all, mostly well."""
         chance = random.Random(seed)
@@ -82,8 +85,8 @@ class Killed(OutboxCase):
     def assert_all_confirmed(self, writers):
         """In the end every row of the table is succeeded, once, and the table holds what was committed."""
         self.connect()
-        wait_for(lambda: set(self.counts()) == {"succeeded"}, lambda: f"all to succeed: {self.counts()}", 120)
-        there = {r["idempotency_key"] for r in self.session.run(f"SELECT idempotency_key FROM {self.table.outbox}")}
+        wait_for(lambda: set(self.counts()) == self.statuses_at_the_end, lambda: f"all to succeed: {self.counts()}", 120)
+        there = {r["idempotency_key"] for r in self.session.run(f"SELECT idempotency_key FROM {self.table_at_the_end}")}
         committed = set().union(*(w.committed for w in writers))
         rolled_back = set().union(*(w.rolled_back for w in writers))
         unknown = set().union(*(w.unknown for w in writers))
@@ -100,7 +103,7 @@ class Killed(OutboxCase):
         for got in self.received():
             self.assertEqual(json.loads(got.body), {"key": got.headers["Idempotency-Key"]})
 
-    def test_relays_and_the_database_are_killed_at_random_and_each_row_is_confirmed_once(self):
+    def kill_at_random(self):
         seed = int(time.time())
         with self.subTest(seed=seed):
             chance = random.Random(seed)
@@ -128,6 +131,11 @@ class Killed(OutboxCase):
                 self.assertFalse(writer.is_alive())
                 self.assertIsNone(writer.failure)
             self.assert_all_confirmed(writers)
+
+
+class Killed(KilledAtRandom):
+    def test_relays_and_the_database_are_killed_at_random_and_each_row_is_confirmed_once(self):
+        self.kill_at_random()
 
     def test_a_frozen_relay_loses_its_row_and_its_late_result_harms_nothing(self):
         self.script_answers(self.gated(500), 200)
@@ -216,6 +224,24 @@ class Killed(OutboxCase):
         self.assertEqual(relay.events("outbox.cut_off")[0]["rows"], 6)
         self.relay(**PATIENT)
         self.wait_all({"succeeded": 6})  # at once: nobody waits for a lease of ten minutes
+
+
+class Leaving(KilledAtRandom):
+    settings = {"OUTBOX_DELETE_SUCCEEDED": "true"}
+    statuses_at_the_end = set()
+    table_at_the_end = OutboxCase.table.ledger
+
+    def test_rows_that_leave_are_confirmed_once_although_relays_and_the_database_are_killed_at_random(self):
+        self.kill_at_random()
+
+    def test_a_key_that_has_left_is_not_sent_again(self):
+        self.relay()
+        for again in range(2):
+            with self.subTest(again=again):
+                self.enqueue("order-1")
+                wait_for(lambda: self.counts() == {} and self.ledger("order-1"), "the row to leave")
+        self.assertEqual(self.ledger("order-1")["status"], "succeeded")
+        self.assertEqual(self.keys_received(), {"order-1": 1})
 
 
 class Replicated(OutboxCase):

@@ -40,8 +40,8 @@ class Crowd(threading.Thread):
         for status, fields, body in answers.add(got):
             if status == b"201":
                 self.accepted += 1
-            elif status == b"503":
-                self.refusals.append((fields.get(b"retry-after"), body))
+            elif status == b"429":
+                self.refusals.append((fields, body))
             else:
                 self.other.append((status, body))
         if got and answers.count < AT_ONCE:
@@ -81,13 +81,19 @@ class Overload(Case):
     def test_publishes_are_refused_and_a_polite_tenant_is_not(self):
         made = run_binary("tenants", "create", "polite", "--data", self.server.data, "--json")
         polite = json.loads(made.stdout)["token"]
+        queue = self.server.make_queue("crowded")
         before = self.server.metrics()["hikyaku_messages_accepted_total"]
         crowd = Crowd(self.server.port)
         crowd.start()
-        mine = 0
+        mine, throttled = 0, []
         try:
             deadline = time.monotonic() + PATIENCE
-            while len(crowd.refusals) < 100 and time.monotonic() < deadline:
+            while (len(crowd.refusals) < 100 or not throttled) and time.monotonic() < deadline:
+                sent = self.server.sqs("SendMessage", QueueUrl=queue, MessageBody="of the crowd's tenant")
+                if sent.status == 200:
+                    mine += 1
+                else:
+                    throttled.append((sent.status, sent.json()["__type"].split("#")[-1]))
                 got = self.server.request("POST", "/v2/publish/http://127.0.0.1:9/polite", b"x", {"Upstash-Delay": "1h"}, token=polite)
                 self.assertEqual(got.status, 201, got.body)
                 mine += 1
@@ -97,19 +103,51 @@ class Overload(Case):
         self.assertFalse(crowd.is_alive())
         self.assertEqual(crowd.other, [])
         self.assertGreaterEqual(len(crowd.refusals), 100)
-        for retry_after, body in crowd.refusals:
-            self.assertEqual(retry_after, b"1")
+        self.assertEqual(set(throttled), {(403, "RequestThrottled")})
+        for fields, body in crowd.refusals:
+            self.assertEqual(fields.get(b"retry-after"), b"1")
+            self.assertEqual(fields.get(b"burst-ratelimit-limit"), b"128")
+            self.assertEqual(fields.get(b"burst-ratelimit-remaining"), b"0")
+            self.assertGreater(int(fields[b"burst-ratelimit-reset"]), 1_700_000_000)
             self.assertIn(b"nothing was done", body)
         self.assertGreater(mine, 0)
         metrics = self.server.metrics()
         self.assertEqual(metrics["hikyaku_messages_accepted_total"] - before, crowd.accepted + mine)
-        self.assertEqual(metrics['hikyaku_publish_refused_total{reason="busy"}'], len(crowd.refusals))
+        self.assertEqual(metrics['hikyaku_publish_refused_total{reason="busy"}'], len(crowd.refusals) + len(throttled))
         self.assertIn("hikyaku_request_wait_seconds", metrics)
 
         # When the crowd is gone nothing is refused any more.
         def calm():
             return self.server.publish("http://127.0.0.1:9/after", b"x", **{"Upstash-Delay": "1h"}).status == 201
         wait_for(lambda: all(calm() for _ in range(20)), "publishes to be taken again")
+
+
+class Patience(Case):
+    """As it is by default: who could be served in a second is not refused."""
+
+    def test_a_thousand_at_once_are_all_taken(self):
+        crowd = Crowd(self.server.port)
+        crowd.start()
+        wait_for(lambda: crowd.accepted >= 5 * CONNECTIONS * AT_ONCE or crowd.refusals or crowd.other, "all of them to be taken", PATIENCE)
+        crowd.over.set()
+        crowd.join(PATIENCE)
+        self.assertEqual((crowd.refusals, crowd.other), ([], []))
+
+    def test_while_it_starts_clients_wait(self):
+        self.server.publish_id("http://127.0.0.1:9/x", b"x", Upstash_Delay="1h")
+        self.server.kill()
+        self.server.spawn()
+        statuses = []
+
+        def served():
+            try:
+                statuses.append(self.server.get("/v2/queues").status)
+            except OSError:
+                return False  # nobody listens yet
+            return True
+        wait_for(served, "the server")
+        self.assertEqual(statuses, [200])
+        self.server.wait_ready()
 
 
 class LargeBodies(Case):

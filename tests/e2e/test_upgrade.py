@@ -18,7 +18,7 @@ from disk import body_of_row, fast_folder, faulty, late_clock, refused
 from harness import ROOT, Receiver, Server, run_binary, wait_for
 
 GOLDEN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "golden")
-FORMAT = 3  # of what this build writes
+FORMAT = 4  # of what this build writes
 NAMES = sorted(name.removesuffix(".json") for name in os.listdir(GOLDEN) if name.endswith(".json"))
 
 
@@ -133,32 +133,66 @@ class Golden(unittest.TestCase):
             receiver.wait(path)
         self.assertEqual(receiver.at("/far") + receiver.at("/retried") + receiver.at("/yearly"), [])
 
-    def check_pulled(self):
-        server, told = self.server, self.manifest["sqs"]
-        url = lambda name: f"http://127.0.0.1:{server.port}/000000000000/{name}"  # noqa: E731
+    def queue_url(self, name):
+        return f"http://127.0.0.1:{self.server.port}/000000000000/{name}"
+
+    def bodies(self, name, count):
+        """What a queue has, when it has so many."""
         seen = []
 
-        def all_of(name, count):
-            seen.extend(one["Body"] for one in server.receive(url(name), VisibilityTimeout=3600))
+        def all_there():
+            seen.extend(one["Body"] for one in self.server.receive(self.queue_url(name), VisibilityTimeout=3600))
             return len(seen) >= count
 
-        wait_for(lambda: all_of("plain", len(told["plain"])), lambda: f"messages of a queue; there were {seen}")
-        self.assertEqual(sorted(seen), told["plain"])
+        wait_for(all_there, lambda: f"{count} messages of {name}; there were {seen}")
+        return seen
+
+    def check_pulled(self):
+        server, told = self.server, self.manifest["sqs"]
+        self.assertEqual(sorted(self.bodies("plain", len(told["plain"]))), told["plain"])
         # What was with a receiver is with it still: its receipt is good, and nobody else gets it.
-        seen.clear()
-        wait_for(lambda: all_of("groups.fifo", 2), lambda: f"the other group; there were {seen}")
-        self.assertEqual(seen, ["b0", "b1"])
+        self.assertEqual(self.bodies("groups.fifo", 2), ["b0", "b1"])
         for name, (_, receipt) in (("plain", told["leased"]), ("groups.fifo", told["held"])):
-            answer = server.sqs("DeleteMessage", QueueUrl=url(name), ReceiptHandle=receipt)
+            answer = server.sqs("DeleteMessage", QueueUrl=self.queue_url(name), ReceiptHandle=receipt)
             self.assertEqual(answer.status, 200, answer.body)
-        seen.clear()
-        wait_for(lambda: all_of("groups.fifo", 1), "the next of the group")
-        self.assertEqual(seen, ["a1"])
+        self.assertEqual(self.bodies("groups.fifo", 1), ["a1"])
         answer = server.sns("Publish", TopicArn=self.manifest["sns"]["topic"], Message="after")
         self.assertEqual(answer.status, 200, answer.body)
-        seen.clear()
-        wait_for(lambda: all_of("heard", 2), lambda: f"notifications; there were {seen}")
-        self.assertEqual(sorted(json.loads(one)["Message"] for one in seen), ["after", *self.manifest["sns"]["heard"]])
+        self.assertEqual(sorted(json.loads(one)["Message"] for one in self.bodies("heard", 2)), ["after", *self.manifest["sns"]["heard"]])
+
+    def publish(self, topic, message, **members):
+        answer = self.server.sns("Publish", TopicArn=topic, Message=message, **members)
+        self.assertEqual(answer.status, 200, answer.body)
+        return answer.body.decode()
+
+    def check_topics(self, receiver):
+        """Filters, tokens and sequence numbers go on where they were."""
+        server, told = self.server, self.manifest["topics"]
+        k = {"MessageAttributes.entry.1.Name": "k", "MessageAttributes.entry.1.Value.DataType": "String"}
+        self.publish(told["hooks"], '{"n":1}', **k, **{"MessageAttributes.entry.1.Value.StringValue": "no"})
+        self.publish(told["hooks"], '{"n":9}', **k, **{"MessageAttributes.entry.1.Value.StringValue": "yes"})
+        self.assertEqual([got.body for got in receiver.wait("/hooked")], [b'{"n":9}'])
+        self.assertEqual([json.loads(one)["Message"] for one in self.bodies("filtered", 1)], ['{"n":9}'])
+        self.assertEqual(receiver.at("/asked"), [])
+        self.assertEqual(server.sns("ConfirmSubscription", TopicArn=told["hooks"], Token=told["waiting"]).status, 200)
+        self.publish(told["hooks"], "x")
+        self.assertEqual(json.loads(receiver.wait("/asked")[0].body)["Message"], "x")
+        link = "/?Action=Unsubscribe&SubscriptionArn=" + told["confirmed"]
+        self.assertEqual(server.request("GET", link, token=None).status, 403, "only who signs ends it")
+        published = self.publish(told["fifo"], "second", MessageGroupId="g", MessageDeduplicationId="1")
+        number = re.search("<SequenceNumber>(.*?)<", published)[1]
+        self.assertGreater(int(number), int(told["number"]))
+        self.assertEqual([json.loads(one)["Message"] for one in self.bodies("first.fifo", 2)], ["first", "second"])
+
+    def check_unfinished(self):
+        moved = self.manifest["unfinished"]["moved"]
+        self.assertEqual(sorted(self.bodies("moved-to", len(moved))), sorted(moved))
+
+        def waiting():
+            answer = self.server.sqs("GetQueueAttributes", QueueUrl=self.queue_url("short"), AttributeNames=["All"])
+            return int(answer.json()["Attributes"]["ApproximateNumberOfMessages"])
+
+        wait_for(lambda: waiting() == 0, lambda: f"the end of what is too old; {waiting()} are there")
 
     def check(self):
         with receiver_at(self.manifest["port"]) as receiver:
@@ -167,6 +201,9 @@ class Golden(unittest.TestCase):
             self.check_deliveries(receiver)
             self.check_settings(receiver)
             self.check_pulled()
+            if "topics" in self.manifest:
+                self.check_topics(receiver)
+                self.check_unfinished()
             self.assertEqual(self.server.metrics()["hikyaku_conservation_gap"], 0)
             self.assertEqual(self.server.terminate(), 0)
         self.verify()
@@ -226,7 +263,7 @@ class Golden(unittest.TestCase):
         """An older server skips fields that it does not know, but RocksDB opens no directory that has a table too many."""
         now = schema()
         self.assertGreater(len(now), 150)
-        for number in (1, FORMAT):
+        for number in (1, 3, FORMAT):
             with open(os.path.join(GOLDEN, f"format-{number}.txt")) as f:
                 released = f.read().split("\n")[:-1]
             self.assertEqual([line for line in released if line not in now], [], "changed or gone: that needs another format")

@@ -42,6 +42,10 @@ void Simulation::client_acts() {
     topic_acts();
     return;
   }
+  if (config_.keys > 0 && chance(150)) {
+    key_acts();
+    return;
+  }
   if (config_.pull_queues > 0 && chance(config_.pulls)) {
     pull_acts();
     return;

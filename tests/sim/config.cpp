@@ -189,6 +189,9 @@ Config draw_config(Rng& rng, std::uint64_t seed) {
     config.limits.cancel_tasks_kept_for = one_time(more, {2000, 60'000, 600'000});
     config.limits.moves_per_batch = one_of(more, std::array{1U, 2U, 8U, 256U});
   }
+  config.limits.confirmation_time = one_time(more, {2000, 20'000, 120'000, 600'000});
+  config.keys = chance(more, 400) ? between(more, 1, 6) : 0;
+  config.limits.timers_per_batch = one_of(more, std::array{1U, 2U, 256U});
   return config;
 }
 

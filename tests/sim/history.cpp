@@ -70,6 +70,10 @@ void decode_put(const Write& write, Decoded& out) {
     case Table::flow_key:
       out.flow_keys[name_in<core::FlowKey>(write)] = record_in<core::FlowKey>(write);
       return;
+    case Table::idempotency:
+      out.keys[name_in<core::IdempotencyKey>(write)] = record_in<core::IdempotencyKey>(write);
+      return;
+    case Table::timer: out.timers_set.push_back(record_in<core::Timer>(write)); return;
     case Table::schedule:
       out.schedules[name_in<core::Schedule>(write)] = record_in<core::Schedule>(write);
       return;
@@ -100,6 +104,8 @@ void decode_erase(const Write& write, Decoded& out) {
     case Table::queue: out.queues[name_in<core::Queue>(write)] = std::nullopt; return;
     case Table::flow_key: out.flow_keys[name_in<core::FlowKey>(write)] = std::nullopt; return;
     case Table::url_group: out.url_groups[name_in<core::Topic>(write)] = std::nullopt; return;
+    case Table::idempotency: out.keys[name_in<core::IdempotencyKey>(write)] = std::nullopt; return;
+    case Table::timer: out.timers_gone.push_back(record_in<core::Timer>(write)); return;
     case Table::schedule: out.schedules[name_in<core::Schedule>(write)] = std::nullopt; return;
     case Table::schedule_state:
       out.schedule_states[name_in<core::ScheduleState>(write)] = std::nullopt;

@@ -33,6 +33,10 @@ struct Decoded {
   std::map<Named, std::optional<core::Queue>> queues{};  ///< nullopt: gone
   std::map<Named, std::optional<core::FlowKey>> flow_keys{};
   std::map<Named, std::optional<core::Topic>> url_groups{};  ///< nullopt: deleted
+  /// By namespace, NUL and key; nullopt: gone.
+  std::map<Named, std::optional<core::IdempotencyKey>> keys{};
+  std::vector<core::Timer> timers_set{};
+  std::vector<core::Timer> timers_gone{};
   std::map<Named, std::optional<core::Schedule>> schedules{};
   std::map<Named, std::optional<core::ScheduleState>> schedule_states{};
   std::map<core::KeyOf<core::Task>, std::optional<core::Task>> tasks{};

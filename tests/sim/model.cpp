@@ -150,6 +150,7 @@ void Model::begin(const Step& step) {
   changed_flows_.clear();
   changed_groups_.clear();
   changed_topics_.clear();
+  changed_keys_.clear();
   changed_schedules_.clear();
   changed_dedups_.clear();
   changed_moves_.clear();
@@ -178,6 +179,7 @@ std::vector<Expected> Model::apply(const Step& step) {
   expire_pushes();
   sweep();
   purge();
+  forget_keys();
   run_schedules();
   move_and_end();
   end_moves();

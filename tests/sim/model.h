@@ -119,14 +119,23 @@ struct Expected {
     move_canceled,
     moves_listed,
     halted_listed,
-    topic_published
+    topic_made,
+    subscribed,
+    topic_published,
+    key_claimed,
+    key_changed
   };
   Kind kind{};
   ErrorKind error{};
   core::MessageId id{};
   bool flag = false;  ///< deduplicated; running
   core::Fence fence{};
-  std::string name{};      ///< of the schedule
+  std::string name{};  ///< of the schedule, of the subscription
+  /// Topic of SNS as it is then.
+  std::shared_ptr<const core::Topic> topic{};
+  std::shared_ptr<const core::IdempotencyKey> key{};  ///< as it is then
+  core::KeyClaimed::Outcome claim{};
+  core::KeyChanged::Outcome change{};
   bool pending = false;    ///< inspected: it waits
   bool may_start = false;  ///< inspected: nothing that we know of holds it
   struct Flow {
@@ -210,6 +219,8 @@ class Model {
   [[nodiscard]] const std::map<Named, std::vector<core::Endpoint>>& groups() const {
     return groups_;
   }
+  /// Of idempotency, by name. Their timers are the machine's.
+  [[nodiscard]] const std::map<Named, core::IdempotencyKey>& keys() const { return keys_; }
   /// Of SNS, by what they are stored under.
   [[nodiscard]] const std::map<Named, core::Topic>& topics() const { return topics_; }
   [[nodiscard]] const std::map<Named, ModelMoves>& moves() const { return moves_; }
@@ -406,8 +417,24 @@ class Model {
   [[nodiscard]] Moment ends_at(const ModelMessage& message) const;
   void note_end(const ModelMessage& message);
 
+  // model_keys.cpp
+  Expected claim_key(const Op& op);
+  Expected change_key(const Op& op);
+  Expected delete_key(const Op& op);
+  void put_key(core::IdempotencyKey key);
+  void forget_keys();
+  void compare_keys() const;
+
   // model_topics.cpp
-  Expected put_topic(const Op& op);
+  Expected create_topic(const Op& op);
+  Expected set_topic(const Op& op);
+  Expected subscribe(const Op& op);
+  Expected confirm_subscription(const Op& op);
+  Expected unsubscribe(const Op& op);
+  Expected set_subscription(const Op& op);
+  void put_topic(core::Topic topic);
+  [[nodiscard]] core::Topic without_lapsed(const core::Topic& topic) const;
+  void invite(const core::Topic& topic, const core::Subscription& subscription);
   Expected delete_topic(const Op& op);
   Expected publish_to_topic(const Op& op);
   void copy(const Op& op, const core::Topic& topic, const core::Subscription& subscription);
@@ -440,8 +467,10 @@ class Model {
   std::map<Named, ModelFlow> flows_;
   std::map<Named, core::Seq> deleted_up_to_;  ///< nothing of the queue up to it starts, ever
   std::map<Named, std::vector<core::Endpoint>> groups_;  ///< in order; none is empty
-  std::map<Named, core::Topic> topics_;                  ///< of SNS, by what they are stored under
-  std::uint64_t last_topic_number_ = 0;                  ///< of what was published to FIFO topics
+  std::map<Named, core::IdempotencyKey> keys_;
+  std::uint64_t last_token_ = 0;
+  std::map<Named, core::Topic> topics_;  ///< of SNS, by what they are stored under
+  std::uint64_t last_topic_number_ = 0;  ///< of what was published to FIFO topics
   std::map<Named, ModelSchedule> schedules_;
   std::map<Named, ModelMoves> moves_;
   std::map<TaskKey, core::Task> cancels_;
@@ -499,6 +528,7 @@ class Model {
   std::set<Named> changed_flows_;
   std::set<Named> changed_groups_;
   std::set<Named> changed_topics_;
+  std::set<Named> changed_keys_;
   std::set<Named> changed_schedules_;
   std::set<Named> changed_dedups_;
   std::set<core::KeyOf<core::Task>> changed_moves_;
@@ -528,6 +558,8 @@ class Model {
 
 void check_flows(const core::FlowKeysInspected& got, const Expected& expected);
 /// As the endpoints of a URL group are stored.
+/// But for the timer, which is the machine's own.
+bool same_key(core::IdempotencyKey got, const core::IdempotencyKey& want);
 std::vector<core::Subscription> subscriptions_of(const std::vector<core::Endpoint>& endpoints);
 std::string name_of(core::Seq seq);
 std::string describe(const ModelMessage& message);

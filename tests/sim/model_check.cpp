@@ -147,6 +147,7 @@ void Model::compare_written() {
             "settings", "URL group " + key.second + " is stored differently");
   }
   compare_schedules();
+  compare_keys();
   compare_moves();
   for (const core::TenantId tenant : changed_counts_) {
     require(written.counters.contains(tenant), "I1 counters", "changed but not written");

@@ -267,7 +267,10 @@ bool Model::has_nowhere_to_go(const core::Task& task, const std::string& reason)
   return std::ranges::any_of(messages_, [&](const auto& one) {
     const ModelMessage& message = one.second;
     const core::Message& content = *message.content;
-    if (!message.pulled() || core::is_final(message.status) || content.tenant != task.tenant ||
+    // What a bulk action has ended later in this batch was there when the task ended.
+    const bool over = core::is_final(message.status) &&
+                      std::ranges::find(canceled_by_tasks_, one.first) == canceled_by_tasks_.end();
+    if (!message.pulled() || over || content.tenant != task.tenant ||
         content.queue != task.subject() || one.first > task.up_to ||
         !may_be_visible(message, source)) {
       return false;

@@ -114,9 +114,19 @@ Expected Model::decide(const Op& op) {
     case Op::Kind::list_moves: return list_moves(op);
     case Op::Kind::list_halted: return list_halted(op);
     case Op::Kind::resolve_halted: return resolve_halted(op);
-    case Op::Kind::put_topic: return put_topic(op);
+    case Op::Kind::create_topic: return create_topic(op);
+    case Op::Kind::set_topic: return set_topic(op);
+    case Op::Kind::subscribe: return subscribe(op);
+    case Op::Kind::confirm_subscription: return confirm_subscription(op);
+    case Op::Kind::unsubscribe: return unsubscribe(op);
+    case Op::Kind::set_subscription: return set_subscription(op);
     case Op::Kind::delete_topic: return delete_topic(op);
     case Op::Kind::publish_to_topic: return publish_to_topic(op);
+    case Op::Kind::claim_key: return claim_key(op);
+    case Op::Kind::renew_key:
+    case Op::Kind::end_key:
+    case Op::Kind::release_key: return change_key(op);
+    case Op::Kind::delete_key: return delete_key(op);
   }
   std::unreachable();
 }

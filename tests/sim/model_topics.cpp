@@ -21,24 +21,189 @@ std::string body_of(const core::Subscription& subscription, const TopicText& tex
 
 }  // namespace
 
-Expected Model::put_topic(const Op& op) {
+Expected Model::create_topic(const Op& op) {
   core::Topic topic = *op.topic;
   if (!tenants_.contains(topic.tenant)) {
     return refused(ErrorKind::not_found);
   }
   const Named key{topic.tenant, core::sns_mark + topic.name};
-  const auto known = topics_.find(key);
-  if (known == topics_.end() ? topic.version != 0
-                             : topic.version != known->second.version ||
-                                   topic.incarnation != known->second.incarnation) {
+  const bool existed = topics_.contains(key);
+  if (!existed) {
+    topic.created_at = time_;
+    put_topic(std::move(topic));
+  }
+  return {.kind = Expected::Kind::topic_made,
+          .flag = existed,
+          .topic = std::make_shared<core::Topic>(topics_.at(key))};
+}
+
+Expected Model::set_topic(const Op& op) {
+  const core::Topic& wanted = *op.topic;
+  const auto known = topics_.find({wanted.tenant, core::sns_mark + wanted.name});
+  if (known == topics_.end()) {
+    return refused(ErrorKind::not_found);
+  }
+  if (wanted.version != known->second.version || wanted.incarnation != known->second.incarnation) {
     return refused(ErrorKind::conflict);
   }
+  core::Topic topic = without_lapsed(known->second);
+  topic.options = wanted.options;
+  topic.tags = wanted.tags;
+  topic.dedup_by_group = wanted.dedup_by_group;
+  topic.retries = wanted.retries;
+  put_topic(std::move(topic));
+  return {.kind = Expected::Kind::done};
+}
+
+void Model::put_topic(core::Topic topic) {
   ++topic.version;
-  topic.created_at = known == topics_.end() ? time_ : known->second.created_at;
   topic.updated_at = time_;
+  const Named key{topic.tenant, core::sns_mark + topic.name};
   save(topics_, key);
   topics_[key] = std::move(topic);
   changed_topics_.insert(key);
+}
+
+core::Topic Model::without_lapsed(const core::Topic& topic) const {
+  core::Topic living = topic;
+  std::erase_if(living.subscriptions, [this](const core::Subscription& one) {
+    return !one.confirmed && time_ - one.token_made >= limits_.confirmation_time;
+  });
+  return living;
+}
+
+/// A destination is subscribed once. Who must confirm is asked in the very batch that subscribes.
+Expected Model::subscribe(const Op& op) {
+  const Named key{op.tenant, core::sns_mark + op.name};
+  const auto known = topics_.find(key);
+  if (known == topics_.end()) {
+    return refused(ErrorKind::not_found);
+  }
+  core::Topic topic = without_lapsed(known->second);
+  core::Subscription wanted = *op.subscription;
+  const auto there = std::ranges::find_if(topic.subscriptions, [&wanted](const auto& one) {
+    return one.protocol == wanted.protocol && one.url == wanted.url && one.queue == wanted.queue;
+  });
+  const bool existed = there != topic.subscriptions.end();
+  if (existed) {
+    core::Subscription same = *there;  // but for what it is set to
+    same.raw = wanted.raw;
+    same.filter = wanted.filter;
+    same.filter_scope = wanted.filter_scope;
+    same.dead_letters_to = wanted.dead_letters_to;
+    same.retries = wanted.retries;
+    same.extra = wanted.extra;
+    if (same != *there || (!there->confirmed && there->token != wanted.token)) {
+      return refused(ErrorKind::conflict);
+    }
+  }
+  const bool waits = existed ? !there->confirmed : !wanted.token.empty();
+  if (waits && !op.invited) {
+    return refused(ErrorKind::conflict);
+  }
+  Expected expected{
+      .kind = Expected::Kind::subscribed, .flag = existed, .name = existed ? there->id : wanted.id};
+  if (waits) {
+    invite(topic, existed ? *there : wanted);
+  }
+  if (!existed) {
+    wanted.confirmed = !waits;
+    wanted.confirmed_by_owner = !waits;
+    wanted.token_made = waits ? time_ : Moment{};
+    topic.subscriptions.push_back(std::move(wanted));
+    std::ranges::sort(topic.subscriptions, {}, &core::Subscription::id);
+    put_topic(std::move(topic));
+  }
+  expected.topic = std::make_shared<core::Topic>(topics_.at(key));
+  return expected;
+}
+
+void Model::invite(const core::Topic& topic, const core::Subscription& subscription) {
+  require(next_message_ < written_->messages.size(), "topics",
+          subscription.id + " is not asked to confirm");
+  core::Message message;
+  message.tenant = topic.tenant;
+  message.trace = written_->messages[next_message_]->trace;  // drawn
+  message.url = subscription.url;
+  message.host = subscription.host;
+  message.body = invitation_body(subscription);
+  message.retry = subscription.retries ? *subscription.retries : *topic.retries;
+  message.timeout = invitation_timeout;
+  message.notification = true;
+  publish({.kind = Op::Kind::publish, .tenant = topic.tenant}, std::move(message));
+}
+
+Expected Model::confirm_subscription(const Op& op) {
+  const Named key{op.tenant, core::sns_mark + op.name};
+  const auto known = topics_.find(key);
+  if (known == topics_.end()) {
+    return refused(ErrorKind::not_found);
+  }
+  core::Topic topic = without_lapsed(known->second);
+  const auto found = std::ranges::find_if(topic.subscriptions, [&op](const auto& one) {
+    return !one.token.empty() && one.token == op.subscription->token;
+  });
+  if (found == topic.subscriptions.end()) {
+    return refused(ErrorKind::invalid_argument);
+  }
+  Expected expected{.kind = Expected::Kind::subscribed, .flag = true, .name = found->id};
+  if (!found->confirmed) {
+    found->confirmed = true;
+    found->confirmed_by_owner = op.by_owner;
+    found->owner_ends_it = op.by_owner && op.owner_ends_it;
+    put_topic(std::move(topic));
+  }
+  expected.topic = std::make_shared<core::Topic>(topics_.at(key));
+  return expected;
+}
+
+Expected Model::unsubscribe(const Op& op) {
+  const auto known = topics_.find({op.tenant, core::sns_mark + op.name});
+  if (known == topics_.end()) {
+    return {.kind = Expected::Kind::done};
+  }
+  core::Topic topic = without_lapsed(known->second);
+  const auto found =
+      std::ranges::find(topic.subscriptions, op.subscription->id, &core::Subscription::id);
+  if (found == topic.subscriptions.end()) {
+    return {.kind = Expected::Kind::done};
+  }
+  if (found->owner_ends_it && !op.by_owner) {
+    return refused(ErrorKind::permission_denied);
+  }
+  topic.subscriptions.erase(found);
+  put_topic(std::move(topic));
+  return {.kind = Expected::Kind::done};
+}
+
+/// What is set changes, and nothing of how it came to be.
+Expected Model::set_subscription(const Op& op) {
+  const auto known = topics_.find({op.tenant, core::sns_mark + op.name});
+  if (known == topics_.end()) {
+    return refused(ErrorKind::not_found);
+  }
+  if (op.topic->version != known->second.version ||
+      op.topic->incarnation != known->second.incarnation) {
+    return refused(ErrorKind::conflict);
+  }
+  core::Topic topic = without_lapsed(known->second);
+  const auto found =
+      std::ranges::find(topic.subscriptions, op.subscription->id, &core::Subscription::id);
+  if (found == topic.subscriptions.end()) {
+    return refused(ErrorKind::not_found);
+  }
+  core::Subscription changed = *op.subscription;
+  changed.url = found->url;
+  changed.host = found->host;
+  changed.queue = found->queue;
+  changed.protocol = found->protocol;
+  changed.confirmed = found->confirmed;
+  changed.token = found->token;
+  changed.token_made = found->token_made;
+  changed.confirmed_by_owner = found->confirmed_by_owner;
+  changed.owner_ends_it = found->owner_ends_it;
+  *found = std::move(changed);
+  put_topic(std::move(topic));
   return {.kind = Expected::Kind::done};
 }
 

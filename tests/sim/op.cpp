@@ -63,7 +63,23 @@ core::PublishToTopic to_publish_to_topic(const Op& op) {
   return command;
 }
 
+core::Subscribe to_subscribe(const Op& op) {
+  core::Subscribe command{.tenant = op.tenant, .topic = op.name, .subscription = *op.subscription};
+  if (op.invited) {
+    command.invitation = std::make_unique<core::Message>();
+    command.invitation->body = invitation_body(*op.subscription);
+    command.invitation->timeout = invitation_timeout;
+  }
+  return command;
+}
+
+core::HeldKey held_key(const Op& op) { return {op.tenant, key_space, op.name, op.key.token}; }
+
 }  // namespace
+
+std::string invitation_body(const core::Subscription& subscription) {
+  return "confirm by " + subscription.token;
+}
 
 std::string TopicText::body(std::string_view protocol) const {
   return R"({"n":)" + std::to_string(looked_at.n) + R"(,"number":)" + std::to_string(number) +
@@ -149,9 +165,28 @@ core::Command to_command(const Op& op) {
     case Op::Kind::list_halted: return core::ListHalted{op.tenant, op.name};
     case Op::Kind::resolve_halted:
       return core::ResolveHalted{op.tenant, op.name, op.group, op.action};
-    case Op::Kind::put_topic: return core::PutTopic{*op.topic};
+    case Op::Kind::create_topic: return core::CreateTopic{*op.topic};
+    case Op::Kind::set_topic: return core::SetTopic{*op.topic};
+    case Op::Kind::subscribe: return to_subscribe(op);
+    case Op::Kind::confirm_subscription:
+      return core::ConfirmSubscription{op.tenant, op.name, op.subscription->token, op.by_owner,
+                                       op.owner_ends_it};
+    case Op::Kind::unsubscribe:
+      return core::Unsubscribe{op.tenant, op.name, op.subscription->id, op.by_owner};
+    case Op::Kind::set_subscription:
+      return core::SetSubscription{op.tenant, op.name, op.topic->incarnation, op.topic->version,
+                                   *op.subscription};
     case Op::Kind::delete_topic: return core::DeleteTopic{op.tenant, core::TopicKind::sns, op.name};
     case Op::Kind::publish_to_topic: return to_publish_to_topic(op);
+    case Op::Kind::claim_key:
+      return core::ClaimKey{op.tenant, key_space,    op.name,        op.key.hash,
+                            "",        op.key.lease, op.key.kept_for};
+    case Op::Kind::renew_key: return core::RenewKey{held_key(op), op.key.lease};
+    case Op::Kind::end_key:
+      return core::EndKey{held_key(op), op.key.failed, op.key.answer,
+                          op.key.ends_sooner ? std::optional(op.key.kept_for) : std::nullopt};
+    case Op::Kind::release_key: return core::ReleaseKey{held_key(op)};
+    case Op::Kind::delete_key: return core::DeleteKey{op.tenant, key_space, op.name};
   }
   std::unreachable();
 }

@@ -16,6 +16,26 @@ namespace hk::sim {
 /// For which a FIFO topic knows what was published to it.
 inline constexpr Millis topic_window{300'000};
 
+/// Of the message that asks an endpoint to confirm its subscription.
+inline constexpr Millis invitation_timeout{2000};
+std::string invitation_body(const core::Subscription& subscription);
+
+/// The namespace of all idempotency keys here.
+inline const std::string key_space = "space";
+inline constexpr Millis key_lease_max{60'000};
+inline constexpr Millis key_kept_max{600'000};
+
+/// What is said of an idempotency key.
+struct KeyText {
+  std::string hash{};
+  std::uint64_t token = 0;
+  Millis lease{};
+  Millis kept_for{};
+  bool ends_sooner = false;  ///< end_key: kept_for counts, not that of the claim
+  bool failed = false;
+  std::string answer{};
+};
+
 /// What is published to a topic of SNS, and how much of it was made ready.
 struct TopicText {
   FilteredText looked_at{};
@@ -70,9 +90,19 @@ struct Op {
     list_moves,
     list_halted,
     resolve_halted,
-    put_topic,
+    create_topic,
+    set_topic,
     delete_topic,
+    subscribe,
+    confirm_subscription,
+    unsubscribe,
+    set_subscription,
     publish_to_topic,
+    claim_key,
+    renew_key,
+    end_key,
+    release_key,
+    delete_key,
   };
   Kind kind{};
   std::uint64_t number = 0;  ///< of this asking; a repetition has its own
@@ -136,8 +166,16 @@ struct Op {
   std::string group{};            ///< resolve_halted
   core::ResolveHalted::Action action{};
 
-  std::shared_ptr<const core::Topic> topic{};  ///< put_topic: as it is to be
-  std::shared_ptr<const TopicText> text{};     ///< publish_to_topic, to `name`
+  // topics of SNS; `name` is the topic's
+  std::shared_ptr<const core::Topic> topic{};  ///< as it is to be; set_subscription: as it was
+  /// As it is to be; confirm_subscription: its token; unsubscribe: its id.
+  std::shared_ptr<const core::Subscription> subscription{};
+  bool invited = false;   ///< subscribe: with an invitation
+  bool by_owner = false;  ///< confirm_subscription, unsubscribe
+  bool owner_ends_it = false;
+  std::shared_ptr<const TopicText> text{};  ///< publish_to_topic, to `name`
+
+  KeyText key{};  ///< of the idempotency key `name`
 };
 
 /// What the server's own adapter says of its receivers: it dies with the server and asks nobody

@@ -95,6 +95,30 @@ void Simulation::check_reply(const Op& op, const core::Reply& reply,
       right = got != nullptr && std::ranges::equal(got->items, expected.parts, item_same);
       break;
     }
+    case Expected::Kind::topic_made: {
+      const auto* got = reply->get_if<core::TopicMade>();
+      right =
+          got != nullptr && got->existed == expected.flag && got->topic->topic == *expected.topic;
+      break;
+    }
+    case Expected::Kind::subscribed: {
+      const auto* got = reply->get_if<core::Subscribed>();
+      right = got != nullptr && got->existed == expected.flag && got->id == expected.name &&
+              got->topic->topic == *expected.topic;
+      break;
+    }
+    case Expected::Kind::key_claimed: {
+      const auto* got = reply->get_if<core::KeyClaimed>();
+      right = got != nullptr && got->outcome == expected.claim &&
+              got->taken_over == expected.flag && same_key(got->record, *expected.key);
+      break;
+    }
+    case Expected::Kind::key_changed: {
+      const auto* got = reply->get_if<core::KeyChanged>();
+      right =
+          got != nullptr && got->outcome == expected.change && same_key(got->record, *expected.key);
+      break;
+    }
     case Expected::Kind::topic_published: {
       const auto* got = reply->get_if<core::TopicPublished>();
       right = got != nullptr && got->id == expected.id && got->deduplicated == expected.flag;

@@ -231,6 +231,25 @@ void scan_cancels(store::Reader& reader, const Model& model) {
   require(stored == model.cancels(), "cancels", "bulk actions are stored differently");
 }
 
+/// What is over may still be stored, but not without a timer that ends it.
+void scan_keys(store::Reader& reader, const Model& model) {
+  std::set<std::pair<Moment, Named>> timers;
+  for (const auto& [key, timer] : all<core::Timer>(reader)) {
+    timers.insert({timer.due, {timer.tenant, timer.key}});
+  }
+  std::size_t keys = 0;
+  for (const auto& [id, got] : all<core::IdempotencyKey>(reader)) {
+    const auto want = model.keys().find({got.tenant, got.key});
+    require(
+        want != model.keys().end() ? same_key(got, want->second) : got.expires_at <= model.time(),
+        "keys", "key " + got.key + " is stored differently");
+    require(got.timer_at <= got.expires_at && timers.contains({got.timer_at, pair_of(id)}), "keys",
+            "key " + got.key + " would stay for ever");
+    keys += want != model.keys().end() ? 1 : 0;
+  }
+  require(keys == model.keys().size(), "keys", "a key is missing");
+}
+
 void scan_counters(store::Reader& reader, const Model& model) {
   std::map<core::TenantId, core::Counters> recount;
   for (const auto& [seq, message] : model.messages()) {
@@ -262,6 +281,7 @@ void scan_store(store::Reader& reader, const Model& model) {
   scan_schedules(reader, model);
   scan_moves(reader, model);
   scan_cancels(reader, model);
+  scan_keys(reader, model);
   scan_counters(reader, model);
 
   std::set<core::DeadLetterKey> letters;
@@ -306,7 +326,8 @@ void scan_store(store::Reader& reader, const Model& model) {
 void scan_for_leftovers(store::Reader& reader) {
   for (const Table table :
        {Table::message, Table::state, Table::attempt, Table::lane, Table::dedup, Table::dead_letter,
-        Table::event, Table::expiry, Table::schedule, Table::schedule_state, Table::schedule_due}) {
+        Table::event, Table::expiry, Table::idempotency, Table::timer, Table::schedule,
+        Table::schedule_state, Table::schedule_due}) {
     const auto entries = entries_of(reader, table);
     require(entries.empty(), "retention",
             std::to_string(entries.size()) + " left in " + std::string(store::table_name(table)) +

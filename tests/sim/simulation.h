@@ -163,8 +163,14 @@ class Simulation {
 
   // topic_clients.cpp
   void topic_acts();
-  void change_topic(const Named& topic, bool fifo);
-  std::vector<core::Subscription> draw_subscriptions();
+  void create_topic(const Named& name, bool fifo);
+  void change_topic(const core::Topic& topic);
+  void subscribe(const core::Topic& topic);
+  void draw_settings(core::Subscription& one);
+  core::Subscription draw_subscription();
+
+  // key_clients.cpp
+  void key_acts();
 
   // schedule_clients.cpp
   void schedule_acts();

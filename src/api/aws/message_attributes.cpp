@@ -4,6 +4,7 @@
 
 #include "api/text.h"
 #include "base/ascii.h"
+#include "base/byte_run.h"
 #include "base/bytes.h"
 #include "base/encoding.h"
 #include "base/json_string.h"
@@ -24,7 +25,7 @@ bool is_of_type(std::string_view data_type, std::string_view base) {
 
 std::string digest_text(std::string_view bytes) {
   const security::Digest128 digest = security::md5(bytes);
-  return hex({reinterpret_cast<const char*>(digest.data()), digest.size()});
+  return hex(digest);
 }
 
 std::unexpected<Refusal> bad_attribute(std::string_view name, std::string_view rule) {
@@ -123,8 +124,10 @@ std::string_view MessageAttribute::value() const {
 }
 
 bool allowed_text(std::string_view text) {
+  const std::size_t plain =
+      bytes_before(text, [](EightBytes bytes) { return bytes.below(0x20) | bytes.not_ascii(); });
   bool ascii = true;
-  for (const char c : text) {
+  for (const char c : text.substr(plain)) {
     const auto byte = static_cast<unsigned char>(c);
     if (byte < 0x20 && c != '\t' && c != '\n' && c != '\r') {
       return false;

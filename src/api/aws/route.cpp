@@ -16,9 +16,9 @@ constexpr std::string_view sns_version = "2010-03-31";
 bool is_link(const ActionRow* row) { return row != nullptr && !row->traits.link.empty(); }
 
 /// The scope of the signature decides, then the version of the API.
-Dialect query_dialect(const http::Request& request, const QueryForm& form,
+Dialect query_dialect(const Checked<Signature>& signature, const QueryForm& form,
                       std::string_view action) {
-  if (const Checked<Signature> signature = parse_signature(request)) {
+  if (signature) {
     return signature->scope.service == "sns" ? Dialect::sns_query : Dialect::sqs_query;
   }
   const bool of_sns =
@@ -36,7 +36,7 @@ Checked<Routed> route_json(std::string_view target) {
   return Routed{Dialect::sqs_json, std::string(action), find_action(Dialect::sqs_json, action), {}};
 }
 
-Checked<Routed> route_query(const http::Request& request) {
+Checked<Routed> route_query(const http::Request& request, const Checked<Signature>& signature) {
   const std::string_view body = request.method == "POST" ? request.body : std::string_view();
   Checked<QueryForm> form = QueryForm::parse(body, request.query());
   if (!form) {
@@ -47,7 +47,7 @@ Checked<Routed> route_query(const http::Request& request) {
     return refuse(ErrorCode::no_operation,
                   "The request has neither the header X-Amz-Target nor the parameter Action.");
   }
-  const Dialect dialect = query_dialect(request, *form, action);
+  const Dialect dialect = query_dialect(signature, *form, action);
   const std::optional<QueueRef> queue = parse_queue_url(request.path());
   const ActionRow* const row = find_action(dialect, action);
   if (queue && !is_sns(dialect)) {
@@ -71,22 +71,29 @@ const ActionRow* find_action(Dialect dialect, std::string_view name) {
 }
 
 Dialect dialect_of(const http::Request& request) {
+  return dialect_of(request, parse_signature(request));
+}
+
+Dialect dialect_of(const http::Request& request, const Checked<Signature>& signature) {
   if (request.method == "POST" && request.header("X-Amz-Target")) {
     return Dialect::sqs_json;
   }
-  const Checked<Signature> signature = parse_signature(request);
   return signature && signature->scope.service == "sns" ? Dialect::sns_query : Dialect::sqs_query;
 }
 
 Checked<Routed> route(const http::Request& request) {
+  return route(request, parse_signature(request));
+}
+
+Checked<Routed> route(const http::Request& request, const Checked<Signature>& signature) {
   if (request.method == "POST") {
     if (const auto target = request.header("X-Amz-Target")) {
       return route_json(*target);
     }
-    return route_query(request);
+    return route_query(request, signature);
   }
   if (request.method == "GET") {
-    return route_query(request);
+    return route_query(request, signature);
   }
   return refuse(ErrorCode::no_operation, "Requests are made with POST, or with GET and Action.");
 }
@@ -99,10 +106,14 @@ Checked<Input> input_of(Routed& routed, const http::Request& request) {
 }
 
 bool is_unsigned_link(const Routed& routed, const http::Request& request) {
+  return is_unsigned_link(routed, request, parse_signature(request));
+}
+
+bool is_unsigned_link(const Routed& routed, const http::Request& request,
+                      const Checked<Signature>& signature) {
   if (request.method != "GET" || !is_sns(routed.dialect) || !is_link(routed.row)) {
     return false;
   }
-  const Checked<Signature> signature = parse_signature(request);
   return !signature && signature.error().code == ErrorCode::missing_authentication_token;
 }
 

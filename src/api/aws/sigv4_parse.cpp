@@ -27,7 +27,7 @@ Checked<std::vector<std::string>> parse_signed_headers(std::string_view text) {
   while (true) {
     const std::size_t end = text.find(';');
     const std::string_view name = text.substr(0, end);
-    if (!is_token(name) || lower_case(name) != name) {
+    if (!is_token(name) || std::ranges::any_of(name, [](char c) { return to_lower(c) != c; })) {
       return incomplete("SignedHeaders must be names of headers in lower case with ';' between.");
     }
     if (names.size() == signed_headers_max) {

@@ -164,8 +164,7 @@ void publish_batch(const Services& services, Call& call) {
   call.batcher.submit(std::move(command), [&services, answer = std::move(call.answer),
                                            items = std::move(items)](core::Reply reply) mutable {
     if (!reply) {
-      services.metrics.publish_refused(reply.error().kind == ErrorKind::unavailable ? "busy"
-                                                                                    : "by_core");
+      services.metrics.publish_refused(refused_as(reply.error()));
       answer(error_response(reply.error()));
       return;
     }

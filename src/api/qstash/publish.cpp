@@ -64,8 +64,7 @@ void submit_publish(const Services& services, Call& call, core::Publish command)
   call.batcher.submit(std::move(command), [&services, queued, answer = std::move(call.answer),
                                            url = std::move(url_json)](core::Reply reply) mutable {
     if (!reply) {
-      services.metrics.publish_refused(reply.error().kind == ErrorKind::unavailable ? "busy"
-                                                                                    : "by_core");
+      services.metrics.publish_refused(refused_as(reply.error()));
       answer(error_response(told(std::move(reply.error()), queued)));
       return;
     }

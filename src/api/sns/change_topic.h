@@ -1,29 +1,27 @@
-/// Reads a topic, changes it and writes it back, as often as somebody else was faster. For actions
-/// that change something; on their I/O thread.
+/// Reads a topic and changes what is set of it or of a subscription, as often as somebody else was
+/// faster. For actions that change something; on their I/O thread.
 #pragma once
 
 #include <functional>
+#include <optional>
 
 #include "api/sns/topic.h"
+#include "core/command.h"
 
 namespace hk::api::sns {
 
 struct TopicChange {
-  /// True: it is to be written. Called again, with the topic as it is then, when it was changed
-  /// meanwhile.
-  std::function<aws::Checked<bool>(Topic&)> change{};
-  /// The change is durable, or there was nothing to write.
-  std::function<void(const Topic&)> done{};
-  /// There is no such topic. Empty: that is refused.
-  std::function<void()> gone{};
+  /// What makes the change; nothing: it is so already. Called again, with the topic as it is then,
+  /// when it was changed meanwhile.
+  std::function<aws::Checked<std::optional<core::Command>>(const Topic&)> make{};
+  aws::Refusal gone{};  ///< there is no such topic, or it has no such subscription
 };
 
-/// Subscriptions that were not confirmed in time go by the way.
+/// Answers the exchange.
 void change_topic(const ExchangePtr& exchange, const std::string& name, TopicChange change);
 
-/// Writes it if the stored version is the topic's own. `then` is told whether it was.
-/// sns_subscription_limit_exceeded: too many subscriptions, or too much in all. Everything else
-/// that fails is refused here.
-void put_topic(const ExchangePtr& exchange, const Topic& topic, std::function<void(bool)> then);
+/// What the core said of a change. sns_subscription_limit_exceeded: too many subscriptions, or too
+/// much in all.
+aws::Refusal change_refusal(const Error& error);
 
 }  // namespace hk::api::sns

@@ -2,9 +2,6 @@
 
 #include <algorithm>
 
-#include "core/fresh_trace.h"
-#include "core/topic/read_topic.h"
-
 namespace hk::api::sns {
 
 namespace {
@@ -39,26 +36,16 @@ std::vector<core::FormHeader> notification_headers(const std::string& topic_arn,
   return all;
 }
 
-core::Publish to_confirm(const Exchange& exchange, const Topic& topic,
-                         const Subscription& subscription, const std::string& message_id,
-                         std::string body) {
-  core::Publish publish;
-  publish.message = std::make_unique<core::Message>();
-  core::Message& message = *publish.message;
-  message.tenant = exchange.tenant_id();
-  message.url = subscription.endpoint;
-  message.host = subscription.host;
-  for (core::FormHeader& one :
-       headers("SubscriptionConfirmation", arn_of(exchange, topic), message_id)) {
-    message.headers.push_back({std::move(one.name), std::move(one.value.text)});
+std::unique_ptr<core::Message> invitation(const Exchange& exchange, const std::string& topic_arn,
+                                          const std::string& message_id, std::string body) {
+  auto message = std::make_unique<core::Message>();
+  for (core::FormHeader& one : headers("SubscriptionConfirmation", topic_arn, message_id)) {
+    message->headers.push_back({std::move(one.name), std::move(one.value.text)});
   }
-  message.body = std::move(body);
-  message.retry = core::retries_of(topic.retries, subscription.retries);
-  message.timeout = notification_timeout(exchange);
-  message.caller_ip = exchange.caller_ip;
-  message.trace = core::fresh_trace(exchange.batcher.rng());
-  message.notification = true;
-  return publish;
+  message->body = std::move(body);
+  message->timeout = notification_timeout(exchange);
+  message->caller_ip = exchange.caller_ip;
+  return message;
 }
 
 }  // namespace hk::api::sns

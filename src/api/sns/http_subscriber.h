@@ -14,9 +14,8 @@ Millis notification_timeout(const Exchange& exchange);
 std::vector<core::FormHeader> notification_headers(const std::string& topic_arn,
                                                    const std::string& message_id);
 
-/// The request to confirm a subscription.
-core::Publish to_confirm(const Exchange& exchange, const Topic& topic,
-                         const Subscription& subscription, const std::string& message_id,
-                         std::string body);
+/// The request to confirm a subscription, but for what the core adds: where it goes.
+std::unique_ptr<core::Message> invitation(const Exchange& exchange, const std::string& topic_arn,
+                                          const std::string& message_id, std::string body);
 
 }  // namespace hk::api::sns

@@ -88,7 +88,7 @@ Checked<void> read_ids(const Topic& topic, aws::Input& entry, Incoming& incoming
     incoming.dedup_id = *dedup;
   } else {
     const security::Digest256 digest = security::sha256(incoming.message);
-    incoming.dedup_id = hex({reinterpret_cast<const char*>(digest.data()), digest.size()});
+    incoming.dedup_id = hex(digest);
   }
   return {};
 }

@@ -54,8 +54,7 @@ bool note(const Publishing& publishing, Entry& entry, const core::Reply& reply) 
   if (error.kind == ErrorKind::conflict && publishing.ready == Ready::as_needed) {
     return false;
   }
-  publishing.exchange->services.metrics.publish_refused(
-      error.kind == ErrorKind::unavailable ? "busy" : "by_core");
+  publishing.exchange->services.metrics.publish_refused(refused_as(error));
   entry.refused = error.kind == ErrorKind::not_found          ? no_topic()
                   : error.kind == ErrorKind::invalid_argument ? invalid("Message", error.message)
                                                               : aws::refusal_from(error);

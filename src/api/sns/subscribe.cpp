@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "api/aws/names.h"
+#include "api/reply.h"
 #include "api/sns/actions.h"
 #include "api/sns/attributes.h"
 #include "api/sns/change_topic.h"
@@ -12,7 +13,6 @@
 #include "base/date.h"
 #include "base/encoding.h"
 #include "security/credentials.h"
-#include "security/digest.h"
 
 namespace hk::api::sns {
 
@@ -60,13 +60,6 @@ Checked<void> check_endpoint(const Exchange& exchange, const Topic& topic, Subsc
   return {};
 }
 
-/// The one with the same protocol and endpoint, or end().
-auto find_same(Topic& topic, const Subscription& wanted) {
-  return std::ranges::find_if(topic.subscriptions, [&](const auto& one) {
-    return one.second.protocol == wanted.protocol && one.second.endpoint == wanted.endpoint;
-  });
-}
-
 /// What was asked for, compared with the subscription that is there.
 bool differs(const Subscription& there, const Subscription& wanted, const aws::TextMap& given) {
   return std::ranges::any_of(given, [&](const auto& one) {
@@ -83,82 +76,125 @@ bool differs(const Subscription& there, const Subscription& wanted, const aws::T
   });
 }
 
-/// What Subscribe was asked for, and what came of it.
+/// What Subscribe was asked for.
 struct Subscribing {
-  Subscription wanted{};
+  ExchangePtr exchange{};
+  std::string topic{};
+  std::string protocol{};
+  std::string endpoint{};
   aws::TextMap attributes{};
   bool wants_arn = false;
-  std::string id{};  ///< of the subscription that there is now
 };
+using SubscribingPtr = std::shared_ptr<Subscribing>;
 
-Checked<bool> enter(const Exchange& exchange, Topic& topic, Subscribing& subscribing) {
-  Subscription wanted = subscribing.wanted;
+void tell(Exchange& exchange, const core::Subscribed& subscribed, bool wants_arn) {
+  const Topic topic = from_record(subscribed.topic->topic);
+  const Subscription& subscription = topic.subscriptions.at(subscribed.id);
+  exchange.succeed([&](aws::Output& out) {
+    out.text("SubscriptionArn", subscription.confirmed || wants_arn
+                                    ? arn_of(exchange, topic, subscription)
+                                    : std::string("pending confirmation"));
+  });
+}
+
+void start(const SubscribingPtr& subscribing);
+
+void submit(const SubscribingPtr& subscribing, core::Subscription subscription,
+            std::unique_ptr<core::Message> invitation) {
+  Exchange& exchange = *subscribing->exchange;
+  core::Subscribe command{.tenant = exchange.tenant_id(),
+                          .topic = subscribing->topic,
+                          .subscription = std::move(subscription),
+                          .invitation = std::move(invitation)};
+  exchange.batcher.submit(std::move(command), [subscribing](const core::Reply& reply) {
+    Exchange& asked = *subscribing->exchange;
+    asked.guarded([&] {
+      if (!reply && reply.error().kind == ErrorKind::conflict) {
+        start(subscribing);
+        return;
+      }
+      if (!reply) {
+        asked.refuse(reply.error().kind == ErrorKind::not_found ? no_topic()
+                                                                : change_refusal(reply.error()));
+        return;
+      }
+      tell(asked, answer_of<core::Subscribed>(reply), subscribing->wants_arn);
+    });
+  });
+}
+
+/// What asks the endpoint whether it wants the messages of the topic.
+std::unique_ptr<core::Message> invite(const Exchange& exchange, const Topic& topic,
+                                      const std::string& token, const security::RsaKey& key) {
+  const std::string arn = arn_of(exchange, topic);
+  const Confirmation confirmation{
+      .message_id = aws::make_uuid(exchange.batcher.rng()),
+      .token = token,
+      .topic_arn = arn,
+      .message = "This endpoint is to receive the messages of the topic " + arn +
+                 ". If that is right, open the SubscribeURL of this message.",
+      .subscribe_url = subscribe_url(exchange.base_url, arn, token),
+      .timestamp = rfc3339(exchange.services.now())};
+  const std::string version =
+      topic.has("SignatureVersion", "2") ? std::string("2") : std::string("1");
+  const Signature signature = sign(key, version, text_to_sign(confirmation), exchange.base_url);
+  return invitation(exchange, arn, confirmation.message_id, body_of(confirmation, signature));
+}
+
+/// The subscription of that protocol and destination that is there; null: there is none.
+const Subscription* find_same(const Exchange& exchange, const Topic& topic,
+                              const Subscription& wanted) {
+  const core::Subscription record = to_record(wanted);
+  const auto same = std::ranges::find_if(topic.subscriptions, [&](const auto& one) {
+    return core::same_destination(to_record(one.second), record) &&
+           !core::lapsed(one.second, exchange.services.now());
+  });
+  return same == topic.subscriptions.end() ? nullptr : &same->second;
+}
+
+/// What is to be there in the end; what is there already, if it is as asked for.
+Checked<Subscription> make_wanted(const Exchange& exchange, const Topic& topic,
+                                  const Subscribing& subscribing) {
+  Subscription wanted{.protocol = subscribing.protocol, .endpoint = subscribing.endpoint};
   if (auto good = check_endpoint(exchange, topic, wanted); !good) {
     return std::unexpected(good.error());
   }
   if (auto set = set_attributes(exchange, topic, wanted, subscribing.attributes); !set) {
     return std::unexpected(set.error());
   }
-  const auto same = find_same(topic, wanted);
-  if (same != topic.subscriptions.end()) {
-    if (differs(same->second, wanted, subscribing.attributes)) {
+  if (const Subscription* const same = find_same(exchange, topic, wanted)) {
+    if (differs(*same, wanted, subscribing.attributes)) {
       return std::unexpected(
           invalid("Attributes", "Subscription already exists with different attributes"));
     }
-    subscribing.id = same->first;
-    return false;
+    return *same;
   }
   wanted.id = aws::make_uuid(exchange.batcher.rng());
-  if (wanted.protocol == "sqs") {
-    wanted.confirmed = true;
-    wanted.authenticated = true;
-  } else {
-    wanted.token = make_token();
-    wanted.token_made = exchange.services.now();
+  wanted.token = wanted.protocol == "sqs" ? std::string() : make_token();
+  return wanted;
+}
+
+void start(const SubscribingPtr& subscribing) {
+  Exchange& exchange = *subscribing->exchange;
+  const auto topic = find_topic(exchange, subscribing->topic);
+  if (!topic) {
+    exchange.refuse(no_topic());
+    return;
   }
-  subscribing.id = wanted.id;
-  topic.subscriptions.emplace(wanted.id, std::move(wanted));
-  return true;
-}
-
-void tell(const ExchangePtr& exchange, const Topic& topic, const Subscription& subscription,
-          bool wants_arn) {
-  exchange->succeed([&](aws::Output& out) {
-    out.text("SubscriptionArn", subscription.confirmed || wants_arn
-                                    ? arn_of(*exchange, topic, subscription)
-                                    : std::string("pending confirmation"));
-  });
-}
-
-/// Asks the endpoint whether it wants the messages. The subscription is durable before: an answer
-/// that comes at once finds it.
-void ask_to_confirm(const ExchangePtr& exchange, const Topic& topic,
-                    const Subscription& subscription, bool wants_arn) {
-  with_signing_key(exchange, [exchange, topic, subscription,
-                              wants_arn](const security::RsaKey& key) {
-    const std::string arn = arn_of(*exchange, topic);
-    Confirmation confirmation{
-        .message_id = aws::make_uuid(exchange->batcher.rng()),
-        .token = subscription.token,
-        .topic_arn = arn,
-        .message = "This endpoint is to receive the messages of the topic " + arn +
-                   ". If that is right, open the SubscribeURL of this message.",
-        .subscribe_url = subscribe_url(exchange->base_url, arn, subscription.token),
-        .timestamp = rfc3339(exchange->services.now())};
-    const std::string version =
-        topic.has("SignatureVersion", "2") ? std::string("2") : std::string("1");
-    const Signature signature = sign(key, version, text_to_sign(confirmation), exchange->base_url);
-    core::Publish message = to_confirm(*exchange, topic, subscription, confirmation.message_id,
-                                       body_of(confirmation, signature));
-    exchange->batcher.submit(std::move(message),
-                             [exchange, topic, subscription, wants_arn](const core::Reply& reply) {
-                               if (!reply) {
-                                 exchange->refuse(aws::refusal_from(reply.error()));
-                                 return;
-                               }
-                               tell(exchange, topic, subscription, wants_arn);
-                             });
-  });
+  const Checked<Subscription> wanted = make_wanted(exchange, *topic, *subscribing);
+  if (!wanted) {
+    exchange.refuse(wanted.error());
+    return;
+  }
+  if (wanted->confirmed || wanted->token.empty()) {
+    submit(subscribing, to_record(*wanted), nullptr);
+    return;
+  }
+  with_signing_key(subscribing->exchange,
+                   [subscribing, topic, wanted = *wanted](const security::RsaKey& key) {
+                     submit(subscribing, to_record(wanted),
+                            invite(*subscribing->exchange, *topic, wanted.token, key));
+                   });
 }
 
 }  // namespace
@@ -166,29 +202,20 @@ void ask_to_confirm(const ExchangePtr& exchange, const Topic& topic,
 void subscribe(const ExchangePtr& exchange, aws::Input& input) {
   const auto subscribing = std::make_shared<Subscribing>();  // shared by the tries
   const std::string arn(input.required_text("TopicArn"));
-  subscribing->wanted.protocol = input.required_text("Protocol");
-  subscribing->wanted.endpoint = input.text("Endpoint").value_or("");
+  subscribing->exchange = exchange;
+  subscribing->protocol = input.required_text("Protocol");
+  subscribing->endpoint = input.text("Endpoint").value_or("");
   subscribing->attributes = input.map("Attributes");
   subscribing->wants_arn = input.boolean("ReturnSubscriptionArn").value_or(false);
   if (!sqs::well_formed(*exchange, input)) {
     return;
   }
-  const auto name = named_topic(*exchange, "TopicArn", arn);
+  auto name = named_topic(*exchange, "TopicArn", arn);
   if (!name) {
     return;
   }
-  change_topic(exchange, *name,
-               {.change = [exchange, subscribing](
-                              Topic& topic) { return enter(*exchange, topic, *subscribing); },
-                .done =
-                    [exchange, subscribing](const Topic& topic) {
-                      const Subscription& there = topic.subscriptions.at(subscribing->id);
-                      if (there.confirmed) {
-                        tell(exchange, topic, there, subscribing->wants_arn);
-                      } else {
-                        ask_to_confirm(exchange, topic, there, subscribing->wants_arn);
-                      }
-                    }});
+  subscribing->topic = std::move(*name);
+  start(subscribing);
 }
 
 void confirm_subscription(const ExchangePtr& exchange, aws::Input& input) {
@@ -198,34 +225,25 @@ void confirm_subscription(const ExchangePtr& exchange, aws::Input& input) {
   if (!sqs::well_formed(*exchange, input)) {
     return;
   }
-  const auto name = named_topic(*exchange, "TopicArn", arn);
+  auto name = named_topic(*exchange, "TopicArn", arn);
   if (!name) {
     return;
   }
-  const auto by_token = [token](const auto& one) {
-    return !one.second.token.empty() && security::constant_time_equal(one.second.token, token);
-  };
-  const bool is_signed = !exchange->access_key.empty();
-  change_topic(
-      exchange, *name,
-      {.change = [by_token, is_signed, wants_authentication](Topic& topic) -> Checked<bool> {
-         const auto found = std::ranges::find_if(topic.subscriptions, by_token);
-         if (found == topic.subscriptions.end()) {
-           return std::unexpected(invalid("Token", "it is unknown, or its time is over"));
-         }
-         if (found->second.confirmed) {
-           return false;
-         }
-         found->second.confirmed = true;
-         found->second.authenticated = is_signed;
-         found->second.authenticate_on_unsubscribe = is_signed && wants_authentication;
-         return true;
-       },
-       .done =
-           [exchange, by_token](const Topic& topic) {
-             const auto found = std::ranges::find_if(topic.subscriptions, by_token);
-             tell(exchange, topic, found->second, true);
-           }});
+  core::ConfirmSubscription command{.tenant = exchange->tenant_id(),
+                                    .topic = std::move(*name),
+                                    .token = token,
+                                    .by_owner = !exchange->access_key.empty(),
+                                    .owner_ends_it = wants_authentication};
+  exchange->batcher.submit(std::move(command), [exchange](const core::Reply& reply) {
+    if (reply) {
+      tell(*exchange, answer_of<core::Subscribed>(reply), true);
+      return;
+    }
+    const Error& error = reply.error();
+    exchange->refuse(error.kind == ErrorKind::not_found          ? no_topic()
+                     : error.kind == ErrorKind::invalid_argument ? invalid("Token", error.message)
+                                                                 : change_refusal(error));
+  });
 }
 
 void unsubscribe(const ExchangePtr& exchange, aws::Input& input) {
@@ -233,26 +251,24 @@ void unsubscribe(const ExchangePtr& exchange, aws::Input& input) {
   if (!sqs::well_formed(*exchange, input)) {
     return;
   }
-  const auto name = named_subscription(*exchange, arn);
+  auto name = named_subscription(*exchange, arn);
   if (!name) {
     return;
   }
-  const bool is_signed = !exchange->access_key.empty();
-  change_topic(exchange, name->topic,
-               {.change = [id = name->id, is_signed](Topic& topic) -> Checked<bool> {
-                  const auto found = topic.subscriptions.find(id);
-                  if (found == topic.subscriptions.end()) {
-                    return false;
-                  }
-                  if (found->second.authenticate_on_unsubscribe && !is_signed) {
-                    return aws::refuse(aws::ErrorCode::sns_authorization_error,
-                                       "To end this subscription the request must be signed.");
-                  }
-                  topic.subscriptions.erase(found);
-                  return true;
-                },
-                .done = [exchange](const Topic&) { exchange->succeed(); },
-                .gone = [exchange] { exchange->succeed(); }});
+  core::Unsubscribe command{.tenant = exchange->tenant_id(),
+                            .topic = std::move(name->topic),
+                            .id = std::move(name->id),
+                            .by_owner = !exchange->access_key.empty()};
+  exchange->batcher.submit(std::move(command), [exchange](const core::Reply& reply) {
+    if (reply) {
+      exchange->succeed();
+      return;
+    }
+    exchange->refuse(reply.error().kind == ErrorKind::permission_denied
+                         ? aws::Refusal{aws::ErrorCode::sns_authorization_error,
+                                        "To end this subscription the request must be signed."}
+                         : change_refusal(reply.error()));
+  });
 }
 
 }  // namespace hk::api::sns

@@ -20,7 +20,7 @@ void add(const Exchange& exchange, const Topic& topic, std::string_view after,
          std::vector<Shown>& all) {
   for (auto at = topic.subscriptions.upper_bound(after);
        at != topic.subscriptions.end() && all.size() <= page_size; ++at) {
-    if (!at->second.lapsed(exchange.services.now())) {
+    if (!core::lapsed(at->second, exchange.services.now())) {
       all.push_back({arn_of(exchange, topic), topic.name, at->second});
     }
   }
@@ -102,7 +102,7 @@ void get_subscription_attributes(const ExchangePtr& exchange, aws::Input& input)
   const auto found =
       topic ? topic->subscriptions.find(name->id) : decltype(topic->subscriptions.end()){};
   if (!topic || found == topic->subscriptions.end() ||
-      found->second.lapsed(exchange->services.now())) {
+      core::lapsed(found->second, exchange->services.now())) {
     exchange->refuse(no_subscription());
     return;
   }
@@ -122,20 +122,23 @@ void set_subscription_attributes(const ExchangePtr& exchange, aws::Input& input)
   if (!which) {
     return;
   }
-  change_topic(
-      exchange, which->topic,
-      {.change = [exchange, id = which->id, name, value](Topic& topic) -> aws::Checked<bool> {
-         const auto found = topic.subscriptions.find(id);
-         if (found == topic.subscriptions.end()) {
-           return std::unexpected(no_subscription());
-         }
-         if (auto set = set_attribute(*exchange, topic, found->second, name, value, false); !set) {
-           return std::unexpected(set.error());
-         }
-         return true;
-       },
-       .done = [exchange](const Topic&) { exchange->succeed(); },
-       .gone = [exchange] { exchange->refuse(no_subscription()); }});
+  auto make = [exchange, which = *which, name,
+               value](const Topic& topic) -> aws::Checked<std::optional<core::Command>> {
+    const auto found = topic.subscriptions.find(which.id);
+    if (found == topic.subscriptions.end()) {
+      return std::unexpected(no_subscription());
+    }
+    Subscription changed = found->second;
+    if (auto set = set_attribute(*exchange, topic, changed, name, value, false); !set) {
+      return std::unexpected(set.error());
+    }
+    return core::SetSubscription{.tenant = exchange->tenant_id(),
+                                 .topic = which.topic,
+                                 .incarnation = topic.incarnation,
+                                 .version = topic.version,
+                                 .subscription = to_record(changed)};
+  };
+  change_topic(exchange, which->topic, {.make = std::move(make), .gone = no_subscription()});
 }
 
 }  // namespace hk::api::sns

@@ -7,6 +7,8 @@ namespace hk::api::sns {
 
 namespace {
 
+using aws::Checked;
+
 aws::Refusal no_resource() {
   return {aws::ErrorCode::sns_resource_not_found, "Resource does not exist"};
 }
@@ -25,12 +27,22 @@ std::optional<std::string> resource_of(Exchange& exchange, aws::Input& input) {
   return std::move(*name);
 }
 
+/// `change`: true: there is something to write.
 void change_tags(const ExchangePtr& exchange, const std::string& name,
-                 std::function<aws::Checked<bool>(Topic&)> change) {
-  change_topic(exchange, name,
-               {.change = std::move(change),
-                .done = [exchange](const Topic&) { exchange->succeed(); },
-                .gone = [exchange] { exchange->refuse(no_resource()); }});
+                 std::function<Checked<bool>(Topic&)> change) {
+  auto make = [exchange, change = std::move(change)](
+                  const Topic& known) -> Checked<std::optional<core::Command>> {
+    Topic changed = known;
+    const Checked<bool> differs = change(changed);
+    if (!differs) {
+      return std::unexpected(differs.error());
+    }
+    if (!*differs) {
+      return std::nullopt;
+    }
+    return core::SetTopic{to_record(changed, exchange->tenant_id())};
+  };
+  change_topic(exchange, name, {.make = std::move(make), .gone = no_resource()});
 }
 
 }  // namespace
@@ -45,7 +57,7 @@ void tag_resource(const ExchangePtr& exchange, aws::Input& input) {
     exchange->refuse(aws::missing_parameter("Tags"));
     return;
   }
-  change_tags(exchange, *name, [tags](Topic& topic) -> aws::Checked<bool> {
+  change_tags(exchange, *name, [tags](Topic& topic) -> Checked<bool> {
     if (auto set = set_tags(topic, tags); !set) {
       return std::unexpected(set.error());
     }
@@ -63,7 +75,7 @@ void untag_resource(const ExchangePtr& exchange, aws::Input& input) {
     exchange->refuse(aws::missing_parameter("TagKeys"));
     return;
   }
-  change_tags(exchange, *name, [keys](Topic& topic) -> aws::Checked<bool> {
+  change_tags(exchange, *name, [keys](Topic& topic) -> Checked<bool> {
     std::size_t gone = 0;
     for (const std::string& key : keys) {
       gone += topic.tags.erase(key);

@@ -16,8 +16,6 @@ constexpr std::size_t remembered_bytes_max = std::size_t{16} * 1024 * 1024;  ///
 // What of a record is the adapter's, beside attributes; none has such a name.
 constexpr std::string_view region_name = "Region";
 constexpr std::string_view endpoint_name = "Endpoint";
-constexpr std::string_view authenticated_name = "Authenticated";
-constexpr std::string_view authenticate_name = "AuthenticateOnUnsubscribe";
 
 std::vector<core::Header> to_headers(const aws::TextMap& texts) {
   std::vector<core::Header> all;
@@ -46,37 +44,6 @@ std::string taken(aws::TextMap& texts, std::string_view name) {
   return text;
 }
 
-core::Subscription to_record(const Subscription& one) {
-  core::Subscription record{.id = one.id,
-                            .protocol = one.protocol,
-                            .raw = one.raw(),
-                            .confirmed = one.confirmed,
-                            .filter_scope = one.scope(),
-                            .dead_letters_to = one.dead_letters_to,
-                            .retries = one.retries,
-                            .token = one.token,
-                            .token_made = one.token_made};
-  aws::TextMap extra = one.attributes;
-  extra.erase("RawMessageDelivery");
-  record.filter = taken(extra, "FilterPolicy");
-  if (one.protocol == "sqs") {
-    const auto arn = aws::parse_arn(one.endpoint);
-    record.queue = arn ? arn->resource : std::string();
-    extra.emplace(endpoint_name, one.endpoint);
-  } else {
-    record.url = one.endpoint;
-    record.host = one.host;
-  }
-  if (one.authenticated) {
-    extra.emplace(authenticated_name, "true");
-  }
-  if (one.authenticate_on_unsubscribe) {
-    extra.emplace(authenticate_name, "true");
-  }
-  record.extra = to_headers(extra);
-  return record;
-}
-
 Subscription from_record(const core::Subscription& record) {
   Subscription one{.id = record.id,
                    .protocol = record.protocol,
@@ -86,13 +53,12 @@ Subscription from_record(const core::Subscription& record) {
                    .token = record.token,
                    .token_made = record.token_made,
                    .confirmed = record.confirmed,
+                   .authenticated = record.confirmed_by_owner,
                    .dead_letters_to = record.dead_letters_to,
                    .retries = record.retries};
   if (std::string arn = taken(one.attributes, endpoint_name); !arn.empty()) {
     one.endpoint = std::move(arn);
   }
-  one.authenticated = !taken(one.attributes, authenticated_name).empty();
-  one.authenticate_on_unsubscribe = !taken(one.attributes, authenticate_name).empty();
   if (record.raw) {
     one.attributes["RawMessageDelivery"] = "true";
   }
@@ -133,8 +99,6 @@ core::FilterScope Subscription::scope() const {
                                                  : core::FilterScope::message_attributes;
 }
 
-bool Subscription::lapsed(Moment now) const { return !confirmed && token_made + token_life <= now; }
-
 Result<void> read_attributes(Subscription& subscription) {
   if (const auto policy = subscription.attributes.find("FilterPolicy");
       policy != subscription.attributes.end()) {
@@ -166,6 +130,32 @@ Result<void> read_attributes(Subscription& subscription) {
     subscription.retries = std::move(*retries);
   }
   return {};
+}
+
+core::Subscription to_record(const Subscription& one) {
+  core::Subscription record{.id = one.id,
+                            .protocol = one.protocol,
+                            .raw = one.raw(),
+                            .confirmed = one.confirmed,
+                            .filter_scope = one.scope(),
+                            .dead_letters_to = one.dead_letters_to,
+                            .retries = one.retries,
+                            .token = one.token,
+                            .token_made = one.token_made,
+                            .confirmed_by_owner = one.authenticated};
+  aws::TextMap extra = one.attributes;
+  extra.erase("RawMessageDelivery");
+  record.filter = taken(extra, "FilterPolicy");
+  if (one.protocol == "sqs") {
+    const auto arn = aws::parse_arn(one.endpoint);
+    record.queue = arn ? arn->resource : std::string();
+    extra.emplace(endpoint_name, one.endpoint);
+  } else {
+    record.url = one.endpoint;
+    record.host = one.host;
+  }
+  record.extra = to_headers(extra);
+  return record;
 }
 
 core::Topic to_record(const Topic& topic, core::TenantId tenant) {

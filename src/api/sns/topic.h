@@ -21,8 +21,6 @@ namespace hk::api::sns {
 using sqs::Exchange;
 using sqs::ExchangePtr;
 
-inline constexpr Millis token_life{3LL * 86'400'000};
-
 struct Subscription {
   std::string id{};  ///< a UUID
   std::string protocol{};
@@ -32,14 +30,11 @@ struct Subscription {
   std::string token{};        ///< whoever shows it confirms; "": none was needed
   Moment token_made{};
   bool confirmed = false;
-  bool authenticated = false;                ///< whoever confirmed it had signed
-  bool authenticate_on_unsubscribe = false;  ///< a link without a signature does not end it
+  bool authenticated = false;  ///< whoever confirmed it had signed
 
   [[nodiscard]] bool has(std::string_view attribute, std::string_view value) const;
   [[nodiscard]] bool raw() const { return has("RawMessageDelivery", "true"); }
   [[nodiscard]] core::FilterScope scope() const;
-  /// Not confirmed in time: as if it were not there.
-  [[nodiscard]] bool lapsed(Moment now) const;
 
   /// Where goes what cannot be delivered: a queue of the same tenant, from the attribute
   /// RedrivePolicy; "" = nowhere.
@@ -62,6 +57,7 @@ struct Topic {
   [[nodiscard]] bool has(std::string_view attribute, std::string_view value) const;
 };
 
+core::Subscription to_record(const Subscription& subscription);
 core::Topic to_record(const Topic& topic, core::TenantId tenant);
 /// Without what its policies say.
 Topic from_record(const core::Topic& record);

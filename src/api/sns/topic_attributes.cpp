@@ -195,7 +195,7 @@ aws::TextMap attributes_of(const Exchange& exchange, const Topic& topic) {
   std::size_t pending = 0;
   for (const auto& [id, one] : topic.subscriptions) {
     confirmed += one.confirmed ? 1 : 0;
-    pending += one.confirmed || one.lapsed(exchange.services.now()) ? 0 : 1;
+    pending += one.confirmed || core::lapsed(one, exchange.services.now()) ? 0 : 1;
   }
   aws::TextMap all = topic.attributes;
   all["TopicArn"] = arn;

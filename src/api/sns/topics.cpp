@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "api/aws/names.h"
+#include "api/reply.h"
 #include "api/sns/actions.h"
 #include "api/sns/attributes.h"
 #include "api/sns/change_topic.h"
@@ -9,6 +10,9 @@
 namespace hk::api::sns {
 
 namespace {
+
+using aws::Checked;
+using OptionalCommand = std::optional<core::Command>;
 
 struct Wanted {
   Topic topic{};  ///< as it is to be
@@ -23,7 +27,7 @@ bool plain_region(std::string_view region) {
          });
 }
 
-aws::Checked<Wanted> read_wanted(Exchange& exchange, aws::Input& input) {
+Checked<Wanted> read_wanted(Exchange& exchange, aws::Input& input) {
   Wanted wanted;
   Topic& topic = wanted.topic;
   topic.name = input.text("Name").value_or("");
@@ -74,34 +78,30 @@ std::optional<std::string> different(const Topic& there, const Wanted& wanted) {
   return wanted.tags.empty() || wanted.tags == there.tags ? std::nullopt : std::optional("Tags");
 }
 
-void create(const ExchangePtr& exchange, const std::shared_ptr<const Wanted>& wanted) {
-  if (const auto there = find_topic(*exchange, wanted->topic.name)) {
-    if (const auto other = different(*there, *wanted)) {
-      exchange->refuse(invalid(*other, "Topic already exists with different " + *other));
-      return;
-    }
-    exchange->succeed([&](aws::Output& out) { out.text("TopicArn", arn_of(*exchange, *there)); });
-    return;
-  }
-  put_topic(exchange, wanted->topic, [exchange, wanted](bool written) {
-    if (!written) {  // somebody else was faster
-      create(exchange, wanted);
-      return;
-    }
-    exchange->succeed(
-        [&](aws::Output& out) { out.text("TopicArn", arn_of(*exchange, wanted->topic)); });
-  });
-}
-
 }  // namespace
 
 void create_topic(const ExchangePtr& exchange, aws::Input& input) {
-  aws::Checked<Wanted> wanted = read_wanted(*exchange, input);
+  Checked<Wanted> wanted = read_wanted(*exchange, input);
   if (!wanted) {
     exchange->refuse(wanted.error());
     return;
   }
-  create(exchange, std::make_shared<const Wanted>(std::move(*wanted)));
+  core::CreateTopic command{.topic = to_record(wanted->topic, exchange->tenant_id())};
+  exchange->batcher.submit(std::move(command), [exchange, wanted = std::move(*wanted)](
+                                                   const core::Reply& reply) {
+    if (!reply) {
+      exchange->refuse(change_refusal(reply.error()));
+      return;
+    }
+    const auto& made = answer_of<core::TopicMade>(reply);
+    const Topic there = from_record(made.topic->topic);
+    const auto other = made.existed ? different(there, wanted) : std::nullopt;
+    if (other) {
+      exchange->refuse(invalid(*other, "Topic already exists with different " + *other));
+      return;
+    }
+    exchange->succeed([&](aws::Output& out) { out.text("TopicArn", arn_of(*exchange, there)); });
+  });
 }
 
 void delete_topic(const ExchangePtr& exchange, aws::Input& input) {
@@ -173,13 +173,14 @@ void set_topic_attributes(const ExchangePtr& exchange, aws::Input& input) {
     return;
   }
   change_topic(exchange, *topic,
-               {.change = [name, value](Topic& changed) -> aws::Checked<bool> {
+               {.make = [exchange, name, value](const Topic& known) -> Checked<OptionalCommand> {
+                  Topic changed = known;
                   if (auto set = set_attribute(changed, name, value, false); !set) {
                     return std::unexpected(set.error());
                   }
-                  return true;
+                  return core::SetTopic{to_record(changed, exchange->tenant_id())};
                 },
-                .done = [exchange](const Topic&) { exchange->succeed(); }});
+                .gone = no_topic()});
 }
 
 }  // namespace hk::api::sns

@@ -21,9 +21,9 @@ aws::SigningKeys& signing_keys() {
 }
 
 /// Whose request it is. REQUIRES: nothing of the request is trusted before.
-aws::Checked<void> authenticate(Exchange& exchange, const http::Request& request) {
+aws::Checked<void> authenticate(Exchange& exchange, const http::Request& request,
+                                aws::Checked<aws::Signature>& signature) {
   AuthAttempt attempt{.way = "signature", .asked_for = exchange.action};
-  aws::Checked<aws::Signature> signature = aws::parse_signature(request);
   if (!signature) {
     log_refused(request, attempt, aws::query_code(exchange.dialect, signature.error().code));
     return std::unexpected(signature.error());
@@ -52,9 +52,9 @@ aws::Checked<void> authenticate(Exchange& exchange, const http::Request& request
 
 /// The same for a link in a message that was delivered: nobody has signed it.
 aws::Checked<void> identify(Exchange& exchange, const aws::Routed& routed,
-                            const http::Request& request) {
-  if (!aws::is_unsigned_link(routed, request)) {
-    return authenticate(exchange, request);
+                            const http::Request& request, aws::Checked<aws::Signature>& signature) {
+  if (!aws::is_unsigned_link(routed, request, signature)) {
+    return authenticate(exchange, request, signature);
   }
   const auto arn = routed.form.value(routed.row->traits.link);
   if (!sns::enter_by_link(exchange, arn.value_or(""))) {
@@ -102,16 +102,18 @@ http::Response refusal(const http::Request& request, int status, std::string_vie
 
 void handle(const Services& services, Call& call) {
   const auto exchange = std::make_shared<Exchange>(services, std::move(call.answer), call.batcher);
-  exchange->dialect = aws::dialect_of(call.request);
+  aws::Checked<aws::Signature> signature = aws::parse_signature(call.request);
+  exchange->dialect = aws::dialect_of(call.request, signature);
   exchange->request_id = aws::make_uuid(call.batcher.rng());
-  aws::Checked<aws::Routed> routed = aws::route(call.request);
+  aws::Checked<aws::Routed> routed = aws::route(call.request, signature);
   if (!routed) {
     exchange->refuse(routed.error());
     return;
   }
   exchange->dialect = routed->dialect;
   exchange->action = routed->action;
-  if (const aws::Checked<void> known = identify(*exchange, *routed, call.request); !known) {
+  if (const aws::Checked<void> known = identify(*exchange, *routed, call.request, signature);
+      !known) {
     exchange->refuse(known.error());
     return;
   }

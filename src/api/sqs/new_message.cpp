@@ -40,7 +40,7 @@ Checked<std::string> dedup_id_of(const core::Queue& queue, NewMessage& given,
                       std::string(names.dedup_id) + " provided explicitly");
   }
   const security::Digest256 digest = security::sha256(given.body);
-  return hex({reinterpret_cast<const char*>(digest.data()), digest.size()});
+  return hex(digest);
 }
 
 Checked<void> read_ids(const core::Queue& queue, NewMessage& given, const NewMessageNames& names,

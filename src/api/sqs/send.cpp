@@ -107,8 +107,7 @@ void send_message(const ExchangePtr& exchange, aws::Input& input) {
       std::move(publish),
       [exchange, sent = std::move(*message), fifo = queue->pull->fifo](const core::Reply& reply) {
         if (!reply) {
-          exchange->services.metrics.publish_refused(
-              reply.error().kind == ErrorKind::unavailable ? "busy" : "by_core");
+          exchange->services.metrics.publish_refused(refused_as(reply.error()));
           exchange->refuse(told(reply.error()));
           return;
         }

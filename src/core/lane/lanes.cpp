@@ -47,14 +47,14 @@ Moment Lanes::wake_at() const {
 // ---- in memory ----
 
 Live& Lanes::add(const Message& message) {
-  const LaneKey key = lane_of(message);
-  Lane& lane = lane_for(key);
+  Lane* const known = scheduler_.find_lane(lane_name(message));
+  Lane& lane = known != nullptr ? *known : lane_for(lane_of(message));
   auto owned = std::make_unique<Live>();
   Live& live = *owned;
   live.seq = message.id.seq;
   live.lane = &lane;
   live.not_before = message.not_before;
-  live.place = {key.ordered() ? Moment{} : live.not_before, live.seq};
+  live.place = {lane.key.ordered() ? Moment{} : live.not_before, live.seq};
   live.callbacks = callbacks_of(message);
   keep(std::move(owned));
   if (lane.ordered()) {

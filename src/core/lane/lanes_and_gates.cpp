@@ -14,13 +14,13 @@ void mix(std::size_t& hash, std::size_t value) {
 
 }  // namespace
 
-std::size_t Scheduler::KeyHash::operator()(const LaneKey& key) const {
-  std::size_t hash = key.tenant.value();
-  const std::hash<std::string> text;
-  mix(hash, text(key.queue));
-  mix(hash, text(key.group));
-  mix(hash, text(key.flow_key));
-  mix(hash, text(key.host));
+std::size_t Scheduler::KeyHash::operator()(const LaneName& name) const {
+  std::size_t hash = name.tenant.value();
+  const std::hash<std::string_view> text;
+  mix(hash, text(name.queue));
+  mix(hash, text(name.group));
+  mix(hash, text(name.flow_key));
+  mix(hash, text(name.host));
   return hash;
 }
 
@@ -155,8 +155,8 @@ void Scheduler::drop_gate_if_unused(Gate& unused) {
   gates_.erase(GateId{unused.kind, unused.tenant, unused.name});
 }
 
-Lane* Scheduler::find_lane(const LaneKey& key) {
-  const auto found = lanes_.find(key);
+Lane* Scheduler::find_lane(const LaneName& name) {
+  const auto found = lanes_.find(name);
   return found == lanes_.end() ? nullptr : found->second.get();
 }
 

@@ -2,16 +2,26 @@
 
 namespace hk::core {
 
-LaneKey lane_of(const Message& message) {
+LaneName lane_name(const Message& message) {
+  LaneName name;
+  name.tenant = message.tenant;
+  if (message.queue.empty() && !message.pull) {
+    name.flow_key = message.flow_key;
+    name.host = message.host;
+    return name;
+  }
+  name.queue = message.queue;
+  name.group = message.group;
   if (message.pull) {
-    const std::string marked = LaneKey::pulled;
-    return message.pull->fifo ? LaneKey{message.tenant, message.queue, message.group, marked, {}}
-                              : LaneKey{message.tenant, message.queue, message.group, {}, marked};
+    (message.pull->fifo ? name.flow_key : name.host) = LaneKey::pulled;
   }
-  if (!message.queue.empty()) {
-    return {message.tenant, message.queue, message.group, {}, {}};
-  }
-  return {message.tenant, {}, {}, message.flow_key, message.host};
+  return name;
+}
+
+LaneKey lane_of(const Message& message) {
+  const LaneName name = lane_name(message);
+  return {name.tenant, std::string(name.queue), std::string(name.group), std::string(name.flow_key),
+          std::string(name.host)};
 }
 
 }  // namespace hk::core

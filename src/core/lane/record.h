@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <tuple>
 
 #include "core/message.h"
@@ -28,6 +29,26 @@ struct LaneKey {
   }
 };
 LaneKey lane_of(const Message& message);
+
+/// The same key in the texts of somebody else, to look a lane up by without copying them.
+struct LaneName {
+  TenantId tenant{};
+  std::string_view queue{};
+  std::string_view group{};
+  std::string_view flow_key{};
+  std::string_view host{};
+
+  LaneName() = default;
+  LaneName(const LaneKey& key)  // NOLINT(google-explicit-constructor): it is one
+      : tenant(key.tenant),
+        queue(key.queue),
+        group(key.group),
+        flow_key(key.flow_key),
+        host(key.host) {}
+  friend bool operator==(const LaneName&, const LaneName&) = default;
+};
+/// Of the message's texts.
+LaneName lane_name(const Message& message);
 
 /// Where a message stands in its lane: due time first (always 0 in an ordered lane), then
 /// acceptance.

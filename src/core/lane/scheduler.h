@@ -109,7 +109,7 @@ class Scheduler {
   void lease(Live& live, Moment now);
 
   Lane& lane(const LaneKey& key);
-  [[nodiscard]] Lane* find_lane(const LaneKey& key);
+  [[nodiscard]] Lane* find_lane(const LaneName& name);
   Gate& flow_gate(TenantId tenant, const std::string& key);
   Gate& queue_gate(TenantId tenant, const std::string& queue);
   /// The record behind it is gone: so is the gate, as soon as nobody uses it.
@@ -161,7 +161,12 @@ class Scheduler {
 
  private:
   struct KeyHash {
-    std::size_t operator()(const LaneKey& key) const;
+    using is_transparent = void;
+    std::size_t operator()(const LaneName& name) const;
+  };
+  struct KeyEqual {
+    using is_transparent = void;
+    bool operator()(const LaneName& a, const LaneName& b) const { return a == b; }
   };
   struct GateId {
     Gate::Kind kind{};
@@ -222,7 +227,7 @@ class Scheduler {
   static void set_more(Lane& lane, bool more);
 
   const Limits& limits_;
-  std::unordered_map<LaneKey, std::unique_ptr<Lane>, KeyHash> lanes_;
+  std::unordered_map<LaneKey, std::unique_ptr<Lane>, KeyHash, KeyEqual> lanes_;
   std::unordered_map<std::uint64_t, Lane*> lanes_by_serial_;
   std::unordered_map<GateId, std::unique_ptr<Gate>, GateHash> gates_;
   std::unordered_map<std::uint64_t, Gate*> gates_by_serial_;

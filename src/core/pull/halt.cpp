@@ -106,8 +106,8 @@ Reply Pulls::decide(const ResolveHalted& command) {
   if (queue == nullptr) {
     return no_queue(command.queue);
   }
-  Lane* const lane =
-      scheduler_.find_lane({command.tenant, command.queue, command.group, LaneKey::pulled, {}});
+  Lane* const lane = scheduler_.find_lane(
+      LaneKey{command.tenant, command.queue, command.group, LaneKey::pulled, {}});
   Live* live = nullptr;
   if (lane != nullptr) {
     for (const auto& [seq, begun] : lane->begun) {

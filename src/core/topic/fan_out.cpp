@@ -1,23 +1,66 @@
+// One message for each subscription: the same for URL groups and for topics of SNS.
 #include "base/assert.h"
 #include "base/sometimes.h"
 #include "core/message/messages.h"
+#include "core/pull/size.h"
 #include "core/topic/topics.h"
 
 HK_SOMETIMES_DECLARE(fanned_out)
 
 namespace hk::core {
 
-Result<void> FanOutRoom::take(const Topic& topic, const Message& prototype) {
-  const std::size_t count = topic.subscriptions.size();
-  if (count > messages || count * prototype.body.size() > bytes) {
-    return fail(ErrorKind::invalid_argument,
-                "too much for one request: " + std::to_string(count) + " messages of " +
-                    std::to_string(prototype.body.size()) +
-                    " bytes; send less at a time, or a reference in place of the body");
+namespace {
+
+std::size_t bytes_of_copy(const Message& message) {
+  std::size_t bytes = message.pull ? pulled_bytes(message) : message.body.size();
+  for (const Header& one : message.headers) {
+    bytes += one.name.size() + one.value.size();
   }
-  messages -= count;
-  bytes -= count * prototype.body.size();
+  return bytes;
+}
+
+}  // namespace
+
+Result<void> FanOutRoom::take(const Message& copy) {
+  const std::size_t needed = bytes_of_copy(copy);
+  if (messages == 0 || needed > bytes) {
+    return fail(ErrorKind::invalid_argument,
+                "too much for one request: it becomes at most " +
+                    std::to_string(FanOutRoom{}.messages) + " messages, of " +
+                    std::to_string(FanOutRoom{}.bytes) +
+                    " bytes in all; send less at a time, or a reference in place of the body");
+  }
+  --messages;
+  bytes -= needed;
   return {};
+}
+
+Result<FannedOut> Topics::copy_to(const std::vector<const Subscription*>& all, FanOutRoom& room,
+                                  const MakeCopy& make) {
+  FanOutRoom left = room;
+  std::vector<std::pair<const Subscription*, Publish>> copies;
+  for (const Subscription* const one : all) {
+    std::optional<Publish> copy = make(*one);
+    if (!copy) {
+      continue;
+    }
+    if (auto fits = left.take(*copy->message); !fits) {
+      return std::unexpected(fits.error());
+    }
+    copies.emplace_back(one, std::move(*copy));
+  }
+  FannedOut out;
+  for (auto& [subscription, copy] : copies) {
+    auto published = messages_.publish(std::move(copy));
+    if (!published) {
+      // What can be wrong is the same for all of them: nothing was accepted.
+      HK_ASSERT(out.messages.empty());
+      return std::unexpected(published.error());
+    }
+    out.messages.push_back({*published, subscription->url});
+  }
+  room = left;
+  return out;
 }
 
 Result<FannedOut> Topics::fan_out(const Publish& command, FanOutRoom& room) {
@@ -26,12 +69,12 @@ Result<FannedOut> Topics::fan_out(const Publish& command, FanOutRoom& room) {
   if (!group) {
     return fail(ErrorKind::not_found, "topic " + prototype.topic + " not found");
   }
-  if (auto fits = room.take(group->topic, prototype); !fits) {
-    return std::unexpected(fits.error());
-  }
   HK_SOMETIMES(fanned_out);
-  FannedOut all;
-  for (const Subscription& endpoint : group->topic.subscriptions) {
+  std::vector<const Subscription*> endpoints;
+  for (const Subscription& one : group->topic.subscriptions) {
+    endpoints.push_back(&one);
+  }
+  return copy_to(endpoints, room, [&](const Subscription& endpoint) {
     Publish one{.message = std::make_unique<Message>(prototype),
                 .dedup_window = command.dedup_window,
                 .flow = command.flow,
@@ -39,15 +82,8 @@ Result<FannedOut> Topics::fan_out(const Publish& command, FanOutRoom& room) {
     one.message->url = endpoint.url;
     one.message->host = endpoint.host;
     one.message->endpoint = endpoint.id;
-    auto published = messages_.publish(std::move(one));
-    if (!published) {
-      // What can be wrong is the same for every endpoint: nothing was accepted.
-      HK_ASSERT(all.messages.empty());
-      return std::unexpected(published.error());
-    }
-    all.messages.push_back({*published, endpoint.url});
-  }
-  return all;
+    return std::optional(std::move(one));
+  });
 }
 
 }  // namespace hk::core

@@ -1,6 +1,5 @@
 #include <algorithm>
 
-#include "base/assert.h"
 #include "base/sometimes.h"
 #include "core/fresh_trace.h"
 #include "core/message/callback.h"
@@ -24,15 +23,6 @@ namespace hk::core {
 namespace {
 
 constexpr Millis topic_dedup_window{300'000};
-constexpr std::size_t copies_bytes_max = std::size_t{128} * 1024 * 1024;  ///< of one message
-
-std::size_t bytes_of_copy(const Message& message) {
-  std::size_t bytes = message.pull ? pulled_bytes(message) : message.body.size();
-  for (const Header& one : message.headers) {
-    bytes += one.name.size() + one.value.size();
-  }
-  return bytes;
-}
 
 std::string body_for(const Subscription& subscription, bool alone, const PublishToTopic& command,
                      MessageId id) {
@@ -166,27 +156,13 @@ Reply Topics::decide(PublishToTopic command) {
   const MessageId id = topic.fifo
                            ? MessageId{Seq{context_.progress.next_number()}, context_.rng.next()}
                            : MessageId{};
-  std::vector<Publish> copies;
-  std::size_t bytes = 0;
-  for (const Subscription* const one : *wanted) {
-    auto copy = copy_for(topic, *one, command, id);
-    if (!copy) {
-      continue;
-    }
-    bytes += bytes_of_copy(*copy->message);
-    if (bytes > copies_bytes_max) {
-      return fail(ErrorKind::invalid_argument,
-                  "too much for one request: its copies for the subscribers have more than " +
-                      std::to_string(copies_bytes_max) + " bytes in all");
-    }
-    copies.push_back(std::move(*copy));
+  FanOutRoom room;
+  const auto copies = copy_to(
+      *wanted, room, [&](const Subscription& one) { return copy_for(topic, one, command, id); });
+  if (!copies) {
+    return std::unexpected(copies.error());
   }
-
   HK_SOMETIMES(topic_published_to);
-  for (Publish& copy : copies) {
-    const auto published = messages_.publish(std::move(copy));
-    HK_ASSERT(published.has_value());  // all that it checks is so
-  }
   if (topic.fifo) {
     const Moment expires_at = batch_.now() + topic_dedup_window;
     batch_.put(Put<Dedup>{{{command.tenant, dedup_id}, {id, expires_at}}});

@@ -44,13 +44,16 @@ std::shared_ptr<const ReadTopic> ReadTopic::read_stored(Topic topic) {
   return std::move(*read);
 }
 
+std::size_t bytes_of(const Subscription& one) {
+  return one.id.size() + one.url.size() + one.host.size() + one.queue.size() + one.protocol.size() +
+         one.filter.size() + one.dead_letters_to.size() + one.token.size() + text_bytes(one.extra);
+}
+
 std::size_t bytes_of(const Topic& topic) {
   std::size_t bytes = topic.name.size() + topic.incarnation.size() + text_bytes(topic.options) +
                       text_bytes(topic.tags);
   for (const Subscription& one : topic.subscriptions) {
-    bytes += one.id.size() + one.url.size() + one.host.size() + one.queue.size() +
-             one.protocol.size() + one.filter.size() + one.dead_letters_to.size() +
-             one.token.size() + text_bytes(one.extra);
+    bytes += bytes_of(one);
   }
   return bytes;
 }

@@ -25,6 +25,7 @@ struct ReadTopic {
 
 /// Of all its texts, roughly as many as it is stored with.
 std::size_t bytes_of(const Topic& topic);
+std::size_t bytes_of(const Subscription& subscription);
 
 /// How a push to the subscription is tried again: as it says itself, or else as its topic does.
 RetryPolicy retries_of(const std::optional<RetryPolicy>& of_topic,

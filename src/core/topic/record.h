@@ -7,6 +7,7 @@
 #include <tuple>
 #include <vector>
 
+#include "core/limits.h"
 #include "core/message.h"
 
 namespace hk::core {
@@ -29,9 +30,23 @@ struct Subscription {
   std::optional<RetryPolicy> retries{};  ///< of pushes; none: as its topic says
   std::string token{};                   ///< whoever shows it confirms; "" = none was needed
   Moment token_made{};
-  std::vector<Header> extra{};  ///< the adapter's: the core reads nothing of it
+  bool confirmed_by_owner = false;  ///< and not by somebody who had only the token
+  bool owner_ends_it = false;       ///< nobody else does
+  std::vector<Header> extra{};      ///< the adapter's: the core reads nothing of it
   friend bool operator==(const Subscription&, const Subscription&) = default;
 };
+
+/// A topic has one of them.
+inline bool same_destination(const Subscription& one, const Subscription& other) {
+  return one.protocol == other.protocol && one.url == other.url && one.queue == other.queue;
+}
+
+/// A subscription that was not confirmed in time: it is as if it were not there. Also of an
+/// adapter's own form of it.
+template <class Form>
+bool lapsed(const Form& one, Moment now, Millis time = Limits{}.confirmation_time) {
+  return !one.confirmed && one.token_made + time <= now;
+}
 
 /// Whose names they are: a topic of one kind is not one of the other.
 enum class TopicKind : std::uint8_t { url_group = 0, sns = 1 };

@@ -2,9 +2,9 @@
 
 #include "base/sometimes.h"
 #include "core/message/callback.h"
-#include "core/tenant/tenants.h"
 
 HK_SOMETIMES_DECLARE(topic_read_again)
+HK_SOMETIMES_DECLARE(subscription_lapsed)
 
 namespace hk::core {
 
@@ -55,14 +55,46 @@ void Topics::remember(std::shared_ptr<const ReadTopic> topic) {
   known_[own_key(topic->topic)] = std::move(topic);
 }
 
-Reply Topics::store(Topic topic) {
-  topic.updated_at = batch_.now();
-  auto read = ReadTopic::read(std::move(topic));
-  if (!read) {
-    return std::unexpected(std::move(read.error()));
+Topic Topics::to_change(const Topic& topic) const {
+  Topic copy = topic;
+  const std::size_t gone = std::erase_if(copy.subscriptions, [this](const Subscription& one) {
+    return lapsed(one, batch_.now(), limits_.confirmation_time);
+  });
+  if (gone > 0) {
+    HK_SOMETIMES(subscription_lapsed);
   }
-  batch_.put(Put<Topic>{(*read)->topic});
-  remember(std::move(*read));
+  return copy;
+}
+
+Result<std::shared_ptr<const ReadTopic>> Topics::checked(Topic topic) const {
+  if (topic.kind == TopicKind::sns) {
+    if (topic.subscriptions.size() > limits_.subscriptions_max ||
+        bytes_of(topic) > limits_.topic_bytes_max) {
+      return fail(ErrorKind::quota_reached,
+                  "a topic has at most " + std::to_string(limits_.subscriptions_max) +
+                      " subscriptions, and with all attributes, policies and tags at most " +
+                      std::to_string(limits_.topic_bytes_max) + " bytes");
+    }
+    if (auto understood = check_pushes(topic); !understood) {
+      return std::unexpected(understood.error());
+    }
+    ++topic.version;
+  }
+  topic.updated_at = batch_.now();
+  return ReadTopic::read(std::move(topic));
+}
+
+void Topics::store(std::shared_ptr<const ReadTopic> topic) {
+  batch_.put(Put<Topic>{topic->topic});
+  remember(std::move(topic));
+}
+
+Reply Topics::check_and_store(Topic topic) {
+  auto good = checked(std::move(topic));
+  if (!good) {
+    return std::unexpected(std::move(good.error()));
+  }
+  store(std::move(*good));
   return Done{};
 }
 
@@ -72,38 +104,6 @@ void Topics::remove(TopicKind kind, TenantId tenant, const std::string& name) {
     known_.erase({tenant, key});
     batch_.erase<Topic>(tenant, key);
   }
-}
-
-Reply Topics::decide(PutTopic command) {
-  Topic& topic = command.topic;
-  if (!tenants_.contains(topic.tenant)) {
-    return fail(ErrorKind::not_found, "no such tenant");
-  }
-  if (topic.subscriptions.size() > limits_.subscriptions_max ||
-      bytes_of(topic) > limits_.topic_bytes_max) {
-    return fail(ErrorKind::quota_reached,
-                "a topic has at most " + std::to_string(limits_.subscriptions_max) +
-                    " subscriptions, and with all attributes, policies and tags at most " +
-                    std::to_string(limits_.topic_bytes_max) + " bytes");
-  }
-  if (auto understood = check_pushes(topic); !understood) {
-    return std::unexpected(understood.error());
-  }
-  const auto known = find(TopicKind::sns, topic.tenant, topic.name);
-  if (known ? topic.version != known->topic.version || topic.incarnation != known->topic.incarnation
-            : topic.version != 0) {
-    return fail(ErrorKind::conflict, "topic " + topic.name + " was changed meanwhile");
-  }
-  topic.kind = TopicKind::sns;
-  ++topic.version;
-  topic.created_at = known ? known->topic.created_at : batch_.now();
-  return store(std::move(topic));
-}
-
-/// Messages that it has made are still delivered. Deleting what is not there is success.
-Reply Topics::decide(const DeleteTopic& command) {
-  remove(command.kind, command.tenant, command.name);
-  return Done{};
 }
 
 }  // namespace hk::core

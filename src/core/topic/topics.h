@@ -4,10 +4,13 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/command.h"
 #include "core/component.h"
@@ -25,7 +28,7 @@ struct FanOutRoom {
   std::size_t bytes = std::size_t{128} * 1024 * 1024;
 
   /// invalid_argument: more than there is.
-  Result<void> take(const Topic& topic, const Message& prototype);
+  Result<void> take(const Message& copy);
 };
 
 class Topics : Component {
@@ -47,16 +50,41 @@ class Topics : Component {
   Reply decide(UpsertEndpoints command);
   Reply decide(const RemoveEndpoints& command);
   Reply decide(SetGroupOptions command);
-  Reply decide(PutTopic command);
+  Reply decide(CreateTopic command);
+  Reply decide(SetTopic command);
   Reply decide(const DeleteTopic& command);
+  Reply decide(Subscribe command);
+  Reply decide(const ConfirmSubscription& command);
+  Reply decide(const Unsubscribe& command);
+  Reply decide(SetSubscription command);
   Reply decide(PublishToTopic command);
 
   /// Null: there is none.
   std::shared_ptr<const ReadTopic> find(TopicKind kind, TenantId tenant, const std::string& name);
-  /// In memory and in the batch; nothing else changes either. invalid_argument: a filter is none.
-  Reply store(Topic topic);
+  /// Of SNS. not_found.
+  Result<std::shared_ptr<const ReadTopic>> find_sns(TenantId tenant, const std::string& name);
+  /// conflict: it has changed since it was read.
+  Result<std::shared_ptr<const ReadTopic>> find_version(TenantId tenant, const std::string& name,
+                                                        const std::string& incarnation,
+                                                        std::uint64_t version);
+  /// A copy of it to be changed, without the subscriptions that have lapsed.
+  [[nodiscard]] Topic to_change(const Topic& topic) const;
+  /// As it is to be stored, with its next version. quota_reached: too many subscriptions, or too
+  /// much text; invalid_argument: a filter is none, or the delays between attempts of its copies
+  /// cannot be worked out.
+  [[nodiscard]] Result<std::shared_ptr<const ReadTopic>> checked(Topic topic) const;
+  /// In memory and in the batch; nothing else changes either. REQUIRES: it is checked().
+  void store(std::shared_ptr<const ReadTopic> topic);
+  /// Both, for those who have nothing else to do.
+  Reply check_and_store(Topic topic);
   void remove(TopicKind kind, TenantId tenant, const std::string& name);
   void remember(std::shared_ptr<const ReadTopic> topic);
+
+  /// The copy for a subscription; nothing: there is no place for it.
+  using MakeCopy = std::function<std::optional<Publish>(const Subscription&)>;
+  /// One for each of them, in their order: all in this batch, or none at all.
+  Result<FannedOut> copy_to(const std::vector<const Subscription*>& all, FanOutRoom& room,
+                            const MakeCopy& make);
 
   // publish_to_topic.cpp
   std::optional<Publish> copy_for(const Topic& topic, const Subscription& subscription,

@@ -79,7 +79,7 @@ Reply Topics::decide(UpsertEndpoints command) {
                                               " endpoints; this one would have " +
                                               std::to_string(group.subscriptions.size()));
   }
-  return store(std::move(group));
+  return check_and_store(std::move(group));
 }
 
 /// Endpoints that are not there are no error: a client that lost our answer can ask again.
@@ -104,7 +104,7 @@ Reply Topics::decide(const RemoveEndpoints& command) {
     remove(TopicKind::url_group, command.tenant, command.group);
     return Done{};
   }
-  return store(std::move(group));
+  return check_and_store(std::move(group));
 }
 
 Reply Topics::decide(SetGroupOptions command) {
@@ -114,7 +114,7 @@ Reply Topics::decide(SetGroupOptions command) {
   }
   Topic group = known->topic;
   group.options = std::move(command.options);
-  return store(std::move(group));
+  return check_and_store(std::move(group));
 }
 
 }  // namespace hk::core

@@ -22,9 +22,11 @@ void append_number(std::string& out, std::int64_t value) {
 }
 
 void append_hex(std::string& out, std::uint64_t value) {
-  for (unsigned shift = 64; shift != 0; shift -= 4) {
-    out.push_back("0123456789abcdef"[(value >> (shift - 4)) & 0xfU]);
+  char digits[16];
+  for (std::size_t i = 16; i-- != 0; value >>= 4U) {
+    digits[i] = "0123456789abcdef"[value & 0xfU];
   }
+  out.append(digits, 16);
 }
 
 std::string_view bytes_of(const security::Digest256& digest) {
@@ -56,7 +58,7 @@ void Signer::append_token(std::string& out, const Secret& key, const SignedConte
   append_hex(claims_, random_.next());
   append_hex(claims_, random_.next());
   claims_.append(R"(","body":")");
-  claims_.append(base64url(bytes_of(security::sha256(content.body))));
+  append_base64url(claims_, bytes_of(security::sha256(content.body)));
   claims_.append(R"(=","fence":")");  // the documented form of `body` is padded
   claims_.append(fence_text(content.partition, content.fence));
   claims_.append(R"(","attempt":)");
@@ -65,10 +67,10 @@ void Signer::append_token(std::string& out, const Secret& key, const SignedConte
 
   const std::size_t begin = out.size();
   out.append(head);
-  out.append(base64url(claims_));
+  append_base64url(out, claims_);
   const auto mac = security::hmac_sha256(key.reveal(), std::string_view(out).substr(begin));
   out.push_back('.');
-  out.append(base64url(bytes_of(mac)));
+  append_base64url(out, bytes_of(mac));
 }
 
 }  // namespace hk::delivery

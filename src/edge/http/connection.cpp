@@ -436,7 +436,8 @@ void serve_connection(IoLoop& loop, ServerCore& core, Socket socket, Peer peer) 
   const PeerKey key = peer.key;
   try {
     if (core.tls == nullptr) {
-      std::make_shared<Connection<PlainStream>>(loop, core, std::move(peer), std::move(socket))
+      std::make_shared<Connection<PlainStream>>(loop, core, std::move(peer), loop.sockets(),
+                                                std::move(socket))
           ->start();
       return;
     }

@@ -13,7 +13,8 @@ IoLoop::IoLoop(std::size_t index, Hsts hsts)
     : index_(index),
       guard_(boost::asio::make_work_guard(context_)),
       timer_(context_),
-      probe_(context_, counters_.requests_total),
+      sockets_(context_),
+      probe_(sockets_, counters_.requests_total),
       wheel_(Clock::now(), wheel_tick),
       common_(hsts) {}
 

@@ -14,6 +14,7 @@
 #include "edge/http/lag_probe.h"
 #include "edge/http/response_writer.h"
 #include "edge/http/server.h"
+#include "net/poll_set.h"
 
 namespace hk::http {
 
@@ -47,6 +48,7 @@ class IoLoop final : public IoThread {
 
   [[nodiscard]] boost::asio::io_context& context() { return context_; }
   [[nodiscard]] bool on_thread() { return context_.get_executor().running_in_this_thread(); }
+  [[nodiscard]] net::PollSet& sockets() { return sockets_; }
   [[nodiscard]] DeadlineWheel& wheel() { return wheel_; }
   [[nodiscard]] std::chrono::nanoseconds lag() const { return probe_.lag(); }
   [[nodiscard]] LoopCounters& counters() { return counters_; }
@@ -70,6 +72,7 @@ class IoLoop final : public IoThread {
   boost::asio::io_context context_{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> guard_;
   Timer timer_;
+  net::PollSet sockets_;
   LagProbe probe_;
   DeadlineWheel wheel_;
   CommonHeaders common_;

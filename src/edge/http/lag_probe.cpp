@@ -1,6 +1,7 @@
 #include "edge/http/lag_probe.h"
 
 #include <sys/eventfd.h>
+#include <unistd.h>
 
 namespace hk::http {
 
@@ -13,29 +14,34 @@ constexpr std::chrono::milliseconds noticeable{2};
 
 }  // namespace
 
-LagProbe::LagProbe(boost::asio::io_context& context, const Counter& requests)
-    : event_(context.get_executor()), requests_(requests) {
+LagProbe::LagProbe(net::PollSet& sockets, const Counter& requests)
+    : sockets_(sockets), requests_(requests) {
   // Always readable. Without a descriptor for it nothing is measured, and nothing refused.
-  const int made = ::eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);
-  boost::system::error_code failure;
-  if (made >= 0) event_.assign(made, failure);
+  event_ = ::eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (event_ >= 0 && !sockets_.add(event_, *this)) ::close(std::exchange(event_, -1));
+}
+
+LagProbe::~LagProbe() {
+  if (event_ < 0) return;
+  sockets_.remove(event_, *this);
+  ::close(event_);
 }
 
 void LagProbe::measure() {
-  if (under_way_ || !event_.is_open()) return;
+  if (under_way_ || event_ < 0) return;
   under_way_ = true;
-  const auto begun = std::chrono::steady_clock::now();
-  // Waiting registers the descriptor anew, which puts it at the end of the kernel's list.
-  event_.async_wait(event_.wait_read, [this, begun](const boost::system::error_code& failure) {
-    under_way_ = false;
-    if (failure) return;
-    const auto now = std::chrono::steady_clock::now();
-    const std::chrono::nanoseconds lag = now - begun;
-    lag_.store(lag.count(), std::memory_order_relaxed);
-    if (told_) told_(now, lag);
-    const std::uint64_t read = requests_.get() - std::exchange(requests_before_, requests_.get());
-    if (read >= many || lag >= noticeable) measure();
-  });
+  begun_ = std::chrono::steady_clock::now();
+  sockets_.tell_again(event_, *this);  // at the end of the kernel's list
+}
+
+void LagProbe::on_readable(bool) {
+  if (!std::exchange(under_way_, false)) return;
+  const auto now = std::chrono::steady_clock::now();
+  const std::chrono::nanoseconds lag = now - begun_;
+  lag_.store(lag.count(), std::memory_order_relaxed);
+  if (told_) told_(now, lag);
+  const std::uint64_t read = requests_.get() - std::exchange(requests_before_, requests_.get());
+  if (read >= many || lag >= noticeable) measure();
 }
 
 }  // namespace hk::http

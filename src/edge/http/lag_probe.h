@@ -5,20 +5,22 @@
 #pragma once
 
 #include <atomic>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/posix/stream_descriptor.hpp>
 #include <chrono>
 #include <utility>
 
 #include "edge/http/counter.h"
 #include "edge/http/server.h"
+#include "net/poll_set.h"
 
 namespace hk::http {
 
-class LagProbe {
+class LagProbe final : public net::PollSet::Watched {
  public:
   /// `requests`: how many this thread has read.
-  LagProbe(boost::asio::io_context& context, const Counter& requests);
+  LagProbe(net::PollSet& sockets, const Counter& requests);
+  ~LagProbe();
+  LagProbe(const LagProbe&) = delete;
+  LagProbe& operator=(const LagProbe&) = delete;
 
   void watch(LagWatcher told) { told_ = std::move(told); }
   /// Measures once, and again at once as long as there is much to do. Does nothing while a
@@ -30,11 +32,15 @@ class LagProbe {
   }
 
  private:
-  boost::asio::posix::basic_stream_descriptor<boost::asio::io_context::executor_type> event_;
+  void on_readable(bool last) override;
+
+  net::PollSet& sockets_;
+  int event_ = -1;  ///< -1: none could be had
   const Counter& requests_;
   std::uint64_t requests_before_ = 0;
   LagWatcher told_{};
   bool under_way_ = false;
+  std::chrono::steady_clock::time_point begun_{};
   std::atomic<std::int64_t> lag_{0};
 };
 

@@ -12,6 +12,8 @@ namespace {
 using boost::asio::ip::tcp;
 using ReusePort = boost::asio::detail::socket_option::boolean<SOL_SOCKET, SO_REUSEPORT>;
 
+constexpr int accepts_per_round = 1024;
+
 std::unexpected<Error> cannot_listen(const tcp::endpoint& endpoint, const Failure& failure) {
   const std::string where =
       endpoint.address().to_string() + " port " + std::to_string(endpoint.port());
@@ -46,6 +48,10 @@ Result<void> check_free(boost::asio::io_context& context, const Listener::Endpoi
 Listener::Listener(IoLoop& loop, ServerCore& core)
     : loop_(loop), core_(core), acceptor_(loop.context()) {}
 
+void Listener::start() {
+  loop_.post([this] { accept(); });
+}
+
 Result<void> Listener::listen(const Endpoint& endpoint, bool shared) {
   constexpr int backlog = 4096;  // the kernel cuts it to net.core.somaxconn
   Failure failure;
@@ -68,13 +74,21 @@ std::uint16_t Listener::port() const {
 }
 
 void Listener::accept() {
-  acceptor_.async_accept(peer_, [this](const Failure& failure, Socket socket) {
-    if (failure == boost::asio::error::operation_aborted || !acceptor_.is_open()) return;
-    if (failure) {
-      paused_ = true;  // out of descriptors or memory: on_tick() tries again
-      return;
+  acceptor_.async_wait(Acceptor::wait_read, [this](const Failure& failure) {
+    if (failure || !acceptor_.is_open()) return;
+    // One at a time would be one for each round over all sockets that are ready: with thousands of
+    // them, whoever connects last would wait for seconds.
+    for (int i = 0; i < accepts_per_round; ++i) {
+      Socket socket(loop_.context());
+      Failure none;
+      acceptor_.accept(socket, peer_, none);
+      if (none == boost::asio::error::would_block) break;
+      if (none) {
+        paused_ = true;  // out of descriptors or memory: on_tick() tries again
+        return;
+      }
+      on_accept(std::move(socket));
     }
-    on_accept(std::move(socket));
     accept();
   });
 }

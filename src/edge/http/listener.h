@@ -1,5 +1,6 @@
-/// Accepts connections on one I/O thread. Errors of accept(2) pause it for a tick, so that a
-/// process out of descriptors does not spin; at a cap a connection is answered with 503 and closed.
+/// Accepts connections on one I/O thread, some at a time. Errors of accept(2) pause it for a tick,
+/// so that a process out of descriptors does not spin; at a cap a connection is answered with 503
+/// and closed.
 #pragma once
 
 #include <boost/asio/basic_socket_acceptor.hpp>
@@ -24,8 +25,9 @@ class Listener {
   Result<void> listen(const Endpoint& endpoint, bool shared);
   [[nodiscard]] std::uint16_t port() const;
 
+  /// Until then connections wait in the kernel's queue. From any thread.
+  void start();
   /// The rest belongs to the loop's thread.
-  void start() { accept(); }
   void on_tick();
   void close();
 

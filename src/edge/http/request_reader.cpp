@@ -139,8 +139,11 @@ RequestReader::Progress RequestReader::feed_head(std::string_view bytes) {
     if (!request_.target.starts_with('/')) request_.target.insert(0, 1, '/');
   }
   head_accepted_ = true;
-  const std::size_t body_bytes_max =
-      limits_.body_bytes_max_of ? limits_.body_bytes_max_of(head->target) : limits_.body_bytes_max;
+  // Finding out whose request it is costs a walk through all routes: not for the common body.
+  const bool depends = head->chunked || head->content_length > limits_.body_bytes_max;
+  const std::size_t body_bytes_max = depends && limits_.body_bytes_max_of
+                                         ? limits_.body_bytes_max_of(head->target)
+                                         : limits_.body_bytes_max;
   if (head->content_length > body_bytes_max) return refuse(too_large);
   if (head->content_length != 0 && !bodies_.has_room_for(head->content_length)) {
     return refuse(no_room);

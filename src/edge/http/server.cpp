@@ -23,6 +23,9 @@ class ServerImpl final : public Server {
   ~ServerImpl() override { stop(std::chrono::milliseconds{0}); }
 
   Result<void> start(Handler handler) override;
+  void accept() override {
+    for (const auto& listener : listeners_) listener->start();
+  }
   void stop(std::chrono::milliseconds drain) override;
   Result<void> reload_tls() override;
   [[nodiscard]] std::uint16_t port() const override { return port_; }
@@ -91,9 +94,9 @@ Result<void> ServerImpl::start(Handler handler) {
   running_ = true;
   for (std::size_t i = 0; i < loops_.size(); ++i) {
     Listener& listener = *listeners_[i];
-    listener.start();
     loops_[i]->start([&listener] { listener.on_tick(); });
   }
+  if (!options_.accept_later) accept();
   return {};
 }
 

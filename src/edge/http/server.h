@@ -21,7 +21,8 @@ struct ServerLimits {
   std::size_t line_bytes_max = std::size_t{8} * 1024;  ///< one header line, and the target
   std::size_t fields_max = 100;
   std::size_t body_bytes_max = std::size_t{10} * 1024 * 1024;
-  /// The same for one target, called on I/O threads; empty: body_bytes_max for all.
+  /// The same for one target, called on I/O threads for bodies that are larger than body_bytes_max
+  /// or of unknown length: never less than that. Empty: body_bytes_max for all.
   std::function<std::size_t(std::string_view target)> body_bytes_max_of{};
   /// Of all bodies that are being read or wait for their answers; at least body_bytes_max.
   std::size_t request_bytes_max = std::size_t{256} << 20U;
@@ -58,6 +59,7 @@ struct ServerOptions {
   ServerLimits limits{};
   std::unique_ptr<TlsFiles> tls{};  ///< null: plain HTTP
   bool hsts_subdomains = false;     ///< Strict-Transport-Security speaks for them, too
+  bool accept_later = false;        ///< not before accept() is called
   RefusalWriter write_refusal{};    ///< empty: {"error":"<reason>"}, as for what is not HTTP
 };
 
@@ -131,6 +133,8 @@ class Server {
   /// Binds, starts the threads and serves. unavailable: the address is in use (the message says by
   /// what to do); invalid_argument: bad address, unreadable or mismatched certificate.
   virtual Result<void> start(Handler handler) = 0;
+  /// With accept_later: connections have waited in the kernel's queue until now.
+  virtual void accept() = 0;
   /// Stops accepting, answers what is under way (until the deadline), closes everything, joins.
   virtual void stop(std::chrono::milliseconds drain) = 0;
   /// Reads the TLS files again; on error the old certificate stays in use.

@@ -1,7 +1,8 @@
-/// The two kinds of byte streams a connection runs on, with one interface: plain TCP, and TLS by
-/// OpenSSL directly on the socket (no buffers of its own, so that an idle connection stays small).
-/// Completion handlers are never called from inside the call that starts an operation. One read and
-/// one wait for writing may be under way at a time; the stream must outlive them.
+/// The two kinds of byte streams a connection runs on, with one interface: plain TCP in the loop's
+/// set of sockets, and TLS by OpenSSL on a socket of Asio's. Neither has buffers of its own, so
+/// that an idle connection stays small. Completion handlers are never called from inside the call
+/// that starts an operation. One read and one wait for writing may be under way at a time; the
+/// stream must outlive them.
 #pragma once
 
 #include <openssl/ssl.h>
@@ -14,6 +15,7 @@
 #include <memory>
 #include <utility>
 
+#include "net/polled_socket.h"
 #include "net/tls.h"
 
 namespace hk::http {
@@ -26,32 +28,26 @@ class PlainStream {
  public:
   static constexpr bool has_handshake = false;
 
-  explicit PlainStream(Socket socket) : socket_(std::move(socket)) {}
+  PlainStream(net::PollSet& sockets, Socket socket) : socket_(sockets, std::move(socket)) {}
 
   template <class Done>
   void async_read_some(char* data, std::size_t size, Done done) {
-    socket_.async_read_some(boost::asio::buffer(data, size), std::move(done));
+    socket_.async_read_some(data, size, std::move(done));
   }
   template <class Done>
   void async_wait_writable(Done done) {
-    socket_.async_wait(Socket::wait_write, std::move(done));
+    socket_.async_wait_writable(std::move(done));
   }
   /// What the kernel takes now; would_block when that is nothing.
   std::size_t write_some(const char* data, std::size_t size, Failure& failure) {
-    return socket_.write_some(boost::asio::buffer(data, size), failure);
+    return socket_.write_some(data, size, failure);
   }
-  void shutdown_send() {
-    Failure ignored;
-    socket_.shutdown(Socket::shutdown_send, ignored);
-  }
+  void shutdown_send() { socket_.shutdown_send(); }
   /// Pending operations end with operation_aborted.
-  void close() {
-    Failure ignored;
-    socket_.close(ignored);
-  }
+  void close() { socket_.close(); }
 
  private:
-  Socket socket_;
+  net::PolledSocket socket_;
 };
 
 class TlsStream {

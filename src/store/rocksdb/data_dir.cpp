@@ -9,10 +9,13 @@
 #include <filesystem>
 #include <system_error>
 
+#include "core/record.h"
+
 namespace hk::store {
 namespace {
 
-constexpr unsigned format_known = 3;  // the highest: that of a directory that is made now
+constexpr unsigned format_known =
+    core::Meta{}.format;  // the highest: that of a directory that is made now
 constexpr std::string_view format_prefix = "hikyaku-data ";
 constexpr const char* format_file = "FORMAT";
 

@@ -1,13 +1,14 @@
 #include "store/rocksdb/settings.h"
 
 #include <rocksdb/cache.h>
-#include <rocksdb/file_checksum.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/table.h>
 #include <rocksdb/utilities/table_properties_collectors.h>
 #include <rocksdb/write_buffer_manager.h>
 
 #include <algorithm>
+
+#include "store/rocksdb/file_checksum.h"
 
 namespace hk::store {
 namespace {
@@ -17,35 +18,14 @@ using rocksdb::DBOptions;
 
 /// Read by key, often for keys that are not there.
 bool read_by_key(Table table) {
-  switch (table) {
-    case Table::message:
-    case Table::state:
-    case Table::dedup: return true;
-    case Table::meta:
-    case Table::attempt:
-    case Table::lane:
-    case Table::dead_letter:
-    case Table::event:
-    case Table::expiry:
-    case Table::queue:
-    case Table::flow_key:
-    case Table::tenant:
-    case Table::counters:
-    case Table::url_group:
-    case Table::schedule:
-    case Table::schedule_state:
-    case Table::schedule_due:
-    case Table::document:
-    case Table::delayed:
-    case Table::task: return false;
-  }
-  return false;
+  return table == Table::message || table == Table::state || table == Table::dedup ||
+         table == Table::idempotency;
 }
 
 /// Entries come and go like in a queue: what was deleted must not slow down the scan past it.
 bool queue_like(Table table) {
   return table == Table::lane || table == Table::expiry || table == Table::schedule_due ||
-         table == Table::delayed;
+         table == Table::delayed || table == Table::timer;
 }
 
 ColumnFamilyOptions table_options(const RocksDbOptions& options,
@@ -114,7 +94,7 @@ Settings make_settings(const RocksDbOptions& options, rocksdb::Env* env) {
   db.two_write_queues = false;
   db.manual_wal_flush = false;
   db.wal_compression = rocksdb::kNoCompression;
-  db.file_checksum_gen_factory = rocksdb::GetFileChecksumGenCrc32cFactory();
+  db.file_checksum_gen_factory = make_file_checksums();
   db.allow_mmap_writes = false;
   db.verify_sst_unique_id_in_manifest = true;
 

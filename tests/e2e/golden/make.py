@@ -120,6 +120,57 @@ class Maker:
         assert server.sns("Publish", TopicArn=topic, Message="before").status == 200
         self.manifest["sns"] = {"topic": topic, "heard": ["before"]}
 
+    def arn(self, queue_url):
+        answer = self.server.sqs("GetQueueAttributes", QueueUrl=queue_url, AttributeNames=["QueueArn"])
+        return answer.json()["Attributes"]["QueueArn"]
+
+    def sns(self, action, find=None, **members):
+        answer = self.server.sns(action, **members)
+        assert answer.status == 200, answer.body
+        return re.search(f"<{find}>(.*?)</{find}>", answer.body.decode())[1] if find else None
+
+    def hook(self, topic, path, **attributes):
+        """Subscribes a URL; its token."""
+        named = {f"Attributes.entry.{n}.{part}": text for n, pair in enumerate(attributes.items(), 1)
+                 for part, text in zip(("key", "value"), pair)}
+        self.sns("Subscribe", TopicArn=topic, Protocol="http", Endpoint=url(path), **named)
+        return json.loads(self.receiver.wait(path)[0].body)["Token"]
+
+    def topics(self):
+        """Of SNS: filters, URLs that are confirmed and that are not, FIFO."""
+        topic = self.sns("CreateTopic", "TopicArn", Name="hooks")
+        token = self.hook(topic, "/hooked", RawMessageDelivery="true", FilterPolicy='{"k":["yes"]}')
+        confirmed = self.sns("ConfirmSubscription", "SubscriptionArn", TopicArn=topic, Token=token, AuthenticateOnUnsubscribe="true")
+        waiting = self.hook(topic, "/asked")
+        filtered = {"Attributes.entry.1.key": "FilterPolicy", "Attributes.entry.1.value": '{"n":[{"numeric":[">",5]}]}',
+                    "Attributes.entry.2.key": "FilterPolicyScope", "Attributes.entry.2.value": "MessageBody"}
+        self.sns("Subscribe", TopicArn=topic, Protocol="sqs", Endpoint=self.arn(self.server.make_queue("filtered")), **filtered)
+        fifo = self.sns("CreateTopic", "TopicArn", **{"Name": "first.fifo", "Attributes.entry.1.key": "FifoTopic",
+                                                     "Attributes.entry.1.value": "true"})
+        queue = self.server.make_queue("first.fifo", FifoQueue="true", VisibilityTimeout="43200")
+        self.sns("Subscribe", TopicArn=fifo, Protocol="sqs", Endpoint=self.arn(queue))
+        number = self.sns("Publish", "SequenceNumber", TopicArn=fifo, Message="first", MessageGroupId="g", MessageDeduplicationId="1")
+        self.manifest["topics"] = {"hooks": topic, "confirmed": confirmed, "waiting": waiting, "fifo": fifo, "number": number}
+
+    def unfinished(self):
+        """A move that has not ended, and a shorter retention that has not reached all that waits."""
+        server = self.server
+        dead, to, short = server.make_queue("moved-from"), server.make_queue("moved-to"), server.make_queue("short")
+        server.make_queue("moved", RedrivePolicy=json.dumps({"deadLetterTargetArn": self.arn(dead), "maxReceiveCount": 3}))
+        bodies = [f"moved {n}" for n in range(10)]
+        for queue, sent in ((dead, bodies), (short, ["old"] * 4000)):
+            for at in range(0, len(sent), 10):
+                answer = server.sqs("SendMessageBatch", QueueUrl=queue,
+                                    Entries=[{"Id": str(n), "MessageBody": body} for n, body in enumerate(sent[at:at + 10])])
+                assert answer.status == 200 and len(answer.json()["Successful"]) == 10, answer.body
+        started = server.sqs("StartMessageMoveTask", SourceArn=self.arn(dead), DestinationArn=self.arn(to), MaxNumberOfMessagesPerSecond=1)
+        assert started.status == 200, started.body
+        wait_for(lambda: server.receive(to, MaxNumberOfMessages=1, VisibilityTimeout=0), "the first that is moved")
+        time.sleep(1)  # the witness follows within milliseconds
+        set_to = server.sqs("SetQueueAttributes", QueueUrl=short, Attributes={"MessageRetentionPeriod": "60"})
+        assert set_to.status == 200, set_to.body
+        self.manifest["unfinished"] = {"moved": bodies}
+
     def second_tenant(self):
         made = run_binary("tenants", "create", "second", "--data", self.server.data, "--json", binary=self.server.binary)
         assert made.returncode == 0, made.stderr
@@ -158,8 +209,9 @@ def main():
         maker.settings()
         server.restart()  # what was is in tables now; what follows in the log
         maker.pulled()
+        maker.topics()
         maker.second_tenant()
-        time.sleep(1)  # the witness follows within milliseconds
+        maker.unfinished()
         server.kill()
         manifest = {"made_at": int(time.time()), "flags": FLAGS, "port": PORT} | maker.manifest
         archive(server.data, os.path.join(arguments.to, arguments.name + ".tar.xz"))

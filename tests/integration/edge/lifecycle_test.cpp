@@ -63,6 +63,28 @@ TEST(Lifecycle, AServerThatNeverStartedCanBeStopped) {
   EXPECT_FALSE(server->reload_tls());
 }
 
+TEST(Lifecycle, WhoConnectsBeforeItAcceptsWaits) {
+  ServerOptions options;
+  options.port = 0;
+  options.accept_later = true;
+  std::atomic<bool> accepting{false};
+  const auto server = make_server(std::move(options));
+  ASSERT_TRUE(server->start([&](Request&&, Responder responder, IoThread&) {
+    responder({.status = accepting ? 200 : 503});
+  }));
+  std::vector<std::unique_ptr<RawClient>> clients;
+  for (int i = 0; i < 100; ++i) {
+    clients.push_back(std::make_unique<RawClient>(server->port()));
+    clients.back()->send(get("/x"));
+  }
+  accepting = true;
+  server->accept();
+  for (const auto& client : clients) {
+    EXPECT_EQ(client->read_answer()->status, 200);
+  }
+  server->stop(1s);
+}
+
 TEST(Lifecycle, StoppingEndsIdleConnectionsAtOnce) {
   TestServer server;
   RawClient idle(server.port());

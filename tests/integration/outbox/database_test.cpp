@@ -61,6 +61,24 @@ TEST_F(DatabaseTest, AServerThatDoesNotTakeTheCancelIsGivenUpAllTheSame) {
   EXPECT_TRUE(database.broken());
 }
 
+TEST_F(DatabaseTest, BinaryArraysArriveAsTheyAre) {
+  Database database = value(connect_to(folder_of(postgres)));
+  using namespace std::string_view_literals;
+
+  const auto rows = database.run(
+      "SELECT $1::text[], $2::bigint[], $3::integer[], $4::text[]",
+      {binary_array(std::vector{"a"sv, ""sv, "NULL"sv, "\"{,}\\"sv, "\xc3\xa9"sv, "x\0y"sv}),
+       binary_array(std::vector<std::int64_t>{0, -1, INT64_MAX, INT64_MIN}),
+       binary_array(std::vector<std::int32_t>{1, -2, INT32_MIN}),
+       binary_array(std::vector<std::string_view>{})});
+
+  ASSERT_TRUE(rows) << rows.error().error.message;
+  EXPECT_EQ(rows->text(0, 0), "{a,\"\",\"NULL\",\"\\\"{,}\\\\\",\xc3\xa9,x\xef\xbf\xbdy}");
+  EXPECT_EQ(rows->text(0, 1), "{0,-1,9223372036854775807,-9223372036854775808}");
+  EXPECT_EQ(rows->text(0, 2), "{1,-2,-2147483648}");
+  EXPECT_EQ(rows->text(0, 3), "{}");
+}
+
 TEST_F(DatabaseTest, AnAnswerThatNeverEndsIsGivenUpAllTheSame) {
   const Link slow(postgres.socket(), 1, 200);
   Database database = value(connect_to(slow.folder()));

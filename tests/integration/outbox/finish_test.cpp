@@ -37,6 +37,107 @@ TEST_F(FinishTest, RowsAreClaimedOverAnotherConnectionWhileOutcomesAreWritten) {
   EXPECT_EQ(row("b"), "failed 1 BROKER_TIMEOUT");
 }
 
+TEST_F(FinishTest, AnEntryThatCameAfterTheClaimIsRight) {
+  for (const char* key : {"a", "b", "c", "d"}) {
+    enqueue(key);
+  }
+  Relay one = relay();
+  const auto rows = one.claim();
+  run(database,
+      "INSERT INTO hikyaku_ledger (idempotency_key, request_digest, status, http_status) VALUES "
+      "('a', 'sha256:other', 'succeeded', 201), ('d', NULL, 'failed', 500)");
+  run(database,
+      "INSERT INTO hikyaku_ledger (idempotency_key, request_digest, status, http_status) "
+      "SELECT idempotency_key, request_digest, 'succeeded', 202 FROM hikyaku_outbox "
+      "WHERE idempotency_key = 'b'");
+
+  EXPECT_EQ(
+      one.finish({finished(rows.at(0), succeeded()), finished(rows.at(1), succeeded()),
+                  finished(rows.at(2), succeeded()), finished(rows.at(3), succeeded())}),
+      (std::vector{Written::aborted, Written::succeeded, Written::succeeded, Written::succeeded}));
+
+  EXPECT_EQ(row("a"), "aborted 1 IDEMPOTENCY_CONFLICT");
+  EXPECT_EQ(ledger("a"), "succeeded 201") << "what has succeeded stays";
+  EXPECT_EQ(row("b"), "succeeded 1");
+  EXPECT_EQ(ledger("b"), "succeeded 202");
+  EXPECT_EQ(ledger("c"), "succeeded 200");
+  EXPECT_EQ(row("d"), "succeeded 1");
+  EXPECT_EQ(ledger("d"), "succeeded 200");
+}
+
+TEST_F(FinishTest, AClaimSaysWhetherTheLedgerHasAnEntry) {
+  enqueue("a");
+  enqueue("b");
+  run(database, "INSERT INTO hikyaku_ledger (idempotency_key, status) VALUES ('b', 'pending')");
+
+  const auto rows = relay().claim();
+
+  EXPECT_FALSE(rows.at(0).row.in_ledger);
+  EXPECT_TRUE(rows.at(1).row.in_ledger);
+}
+
+TEST_F(FinishTest, OutcomesOfEveryKindAreToldInTheOrderGiven) {
+  for (const char* key : {"a", "b", "c", "d", "e"}) {
+    enqueue(key);
+  }
+  run(database, "INSERT INTO hikyaku_ledger (idempotency_key, status) VALUES ('d', 'pending')");
+  Relay one = relay();
+  const auto rows = one.claim();
+  std::vector<Finished> outcomes = {
+      finished(rows.at(0), failed()), finished(rows.at(1), succeeded("\"said \\u0000\"")),
+      finished(rows.at(2), aborted()), finished(rows.at(3), succeeded()),
+      finished(rows.at(4), succeeded("no json"))};
+  outcomes[3].in_ledger = true;
+
+  EXPECT_EQ(one.finish(outcomes),
+            (std::vector{Written::failed, Written::succeeded, Written::aborted, Written::succeeded,
+                         Written::succeeded}));
+
+  EXPECT_EQ(row("a"), "failed 1 BROKER_TIMEOUT");
+  EXPECT_EQ(row("b"), "succeeded 1");
+  EXPECT_EQ(row("c"), "aborted 1 PAYLOAD_INVALID");
+  EXPECT_EQ(row("d"), "succeeded 1");
+  EXPECT_EQ(row("e"), "succeeded 1");
+  EXPECT_EQ(
+      text(
+          database,
+          "SELECT string_agg(idempotency_key || ' ' || status, ', ' ORDER BY idempotency_key) FROM "
+          "hikyaku_ledger"),
+      "b succeeded, c failed, d succeeded, e succeeded");
+  EXPECT_EQ(text(database,
+                 "SELECT response_payload_json FROM hikyaku_ledger "
+                 "WHERE idempotency_key = 'e'"),
+            "\"no json\"");
+}
+
+TEST_F(FinishTest, ASuccessThatComesLateReachesTheLedgerAmongOthers) {
+  enqueue("a");
+  enqueue("b");
+  Relay one = relay();
+  const auto rows = one.claim();
+  run(database, "UPDATE hikyaku_outbox SET locked_by = 'other' WHERE idempotency_key = 'a'");
+
+  EXPECT_EQ(one.finish({finished(rows.at(0), succeeded()), finished(rows.at(1), succeeded())}),
+            (std::vector{Written::refused, Written::succeeded}));
+
+  EXPECT_EQ(row("a"), "sending 0");
+  EXPECT_EQ(ledger("a"), "succeeded 200");
+  EXPECT_EQ(row("b"), "succeeded 1");
+}
+
+TEST_F(FinishTest, ARowThatIsAmongThemTwiceIsWrittenOnce) {
+  enqueue("a");
+  Relay one = relay();
+  const auto rows = one.claim();
+  Finished old = finished(rows.at(0), succeeded());
+  old.claim.locked_by = "host:1#00000000";
+
+  EXPECT_EQ(one.finish({old, finished(rows.at(0), succeeded())}),
+            (std::vector{Written::refused, Written::succeeded}));
+
+  EXPECT_EQ(row("a"), "succeeded 1");
+}
+
 TEST_F(FinishTest, ARowThatTheDatabaseRefusesIsFoundOutAfterwards) {
   run(database, "ALTER TABLE hikyaku_ledger ADD CONSTRAINT no_b CHECK (idempotency_key <> 'b')");
   for (const char* key : {"a", "b"}) {

@@ -33,6 +33,8 @@ TEST_F(PlanTest, RowsThatAreGivenAreFoundByTheirKeysWhateverTheStatisticsSay) {
       {sql.date_rows, {}},
       {sql.date_leases, {}},
       {sql.lock, claims},
+      {sql.write_quickly, with({"{a,b}", "{d,d}", "{200,200}", "{1,1}"})},
+      {sql.leave, {"{1,2}", "{0,0}"}},
       {sql.write_ledger, with({"{a,b}", "{d,d}", "{t,f}", "{200,500}", "{1,1}", "{r,r}"})},
       {sql.write_outbox,
        with({"{a,b}", "{d,d}", "{succeeded,failed}", "{r,r}", "{m,m}", "{0,5000}", "{f,t}"})},

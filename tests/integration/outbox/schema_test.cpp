@@ -292,6 +292,38 @@ TEST_F(SchemaTest, TheCheckNamesEverythingThatIsMissing) {
   EXPECT_EQ(check_message(), "");
 }
 
+TEST_F(SchemaTest, ATableOfOursLeavesRoomInItsPagesAndOneThatWasThereIsNotTouched) {
+  const auto options_of = [&](const std::string& table) {
+    return text(database,
+                "SELECT COALESCE(array_to_string(reloptions, ' '), '') FROM pg_class "
+                "WHERE relname = '" +
+                    table + "'");
+  };
+  init();
+  EXPECT_NE(options_of("hikyaku_outbox").find("fillfactor=50"), std::string::npos);
+
+  run(database, "ALTER TABLE hikyaku_outbox RESET (fillfactor)");
+  const std::string before = options_of("hikyaku_outbox");
+  const SchemaReport report = value(init_schema(database, settings.table));
+
+  EXPECT_EQ(options_of("hikyaku_outbox"), before);
+  EXPECT_TRUE(report.done.empty());
+  EXPECT_EQ(check_message(), "") << "and a relay works on it";
+}
+
+TEST_F(SchemaTest, TheLedgerOfRowsThatLeaveHasAnIndexToCleanItBy) {
+  init();
+  settings.table.delete_succeeded = true;
+  EXPECT_NE(check_message().find("\"hikyaku_outbox_ledger_clean\""), std::string::npos)
+      << check_message();
+
+  const SchemaReport report = value(init_schema(database, settings.table));
+
+  EXPECT_EQ(report.done, std::vector<std::string>{"index \"hikyaku_outbox_ledger_clean\""});
+  EXPECT_EQ(check_message(), "");
+  EXPECT_TRUE(value(init_schema(database, settings.table)).done.empty());
+}
+
 TEST_F(SchemaTest, ASecondTableOfTheSchemaNeedsAFunctionOfItsOwn) {
   init();
   settings.table.outbox = "other outbox \"x\" {y}";

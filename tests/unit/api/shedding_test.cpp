@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 namespace hk::api {
 namespace HK_TEST_FILE {
 
@@ -9,154 +11,174 @@ using std::chrono::milliseconds;
 
 constexpr core::TenantId one{1};
 constexpr core::TenantId other{2};
-constexpr milliseconds delay_max{10};
+constexpr milliseconds delay_max{1000};
+constexpr milliseconds tick{10};
 
-/// An I/O thread whose clients send their next publish when the last is answered, so that
-/// `connections` of them are under way all the time.
-class Clients {
+/// A server that answers some commands in every tick; and what is offered to it.
+class Server {
  public:
-  explicit Clients(milliseconds delay = delay_max) : shedding(delay) {
-    shedding.on_lag(now_, milliseconds{0}, milliseconds{0});  // the first window begins
-  }
+  explicit Server(milliseconds delay = delay_max) : shedding(delay) {}
 
-  /// One window: every publish waits for `lag` to be read and for `served` to be answered.
-  void window(std::size_t connections, milliseconds lag, milliseconds served = milliseconds{0},
-              milliseconds sync = milliseconds{0}) {
-    const auto rounds = Shedding::window / (lag + served);
-    for (milliseconds::rep i = 0; i < rounds; ++i) {
-      refused = connections - taken(connections);
-      shedding.begun(now_, connections);
-      now_ += served;
-      shedding.answered(now_, connections);
-      now_ += lag;
-      all_refused += refused;
-      shedding.on_lag(now_, lag, sync);
+  /// How many of so many are taken.
+  std::size_t offer(std::size_t count, core::TenantId tenant = one) {
+    std::size_t taken = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      taken += shedding.takes(tenant) ? 1 : 0;
     }
+    const std::vector<core::TenantId> begun(taken, tenant);
+    shedding.begun(now, begun);
+    under_way += taken;
+    refused += count - taken;
+    return taken;
   }
-  void overload(std::size_t connections = 600) {
-    for (auto t = milliseconds{0}; t <= Shedding::burst; t += Shedding::window) {
-      window(connections, milliseconds{20});
+  /// Time passes, and up to `answers` are answered; what is read next has waited for `lag`.
+  void pass(std::size_t answers, milliseconds lag = milliseconds{0}, milliseconds time = tick) {
+    now += time;
+    const std::size_t count = std::min(answers, under_way);
+    if (count > 0) {
+      shedding.answered(now, count);
     }
+    under_way -= count;
+    shedding.on_lag(now, lag);
   }
-  std::size_t taken(std::size_t offered, core::TenantId tenant = one) {
-    std::size_t count = 0;
-    for (std::size_t i = 0; i < offered; ++i) {
-      count += shedding.takes(tenant) ? 1 : 0;
+  /// A round over so many sockets that it takes so long, with so many read and answered in a tick.
+  std::size_t round(milliseconds time, std::size_t each) {
+    std::size_t taken = 0;
+    for (milliseconds t{0}; t < time; t += tick) {
+      const std::size_t now_taken = offer(each);
+      now += tick;
+      shedding.answered(now, now_taken);
+      under_way -= now_taken;
+      taken += now_taken;
     }
-    return count;
+    shedding.on_lag(now, time);
+    return taken;
   }
-  void pass(milliseconds time) { now_ += time; }
-  void told(milliseconds lag, milliseconds after = Shedding::window) {
-    now_ += after;
-    shedding.on_lag(now_, lag, milliseconds{0});
+  /// For so long, with so many offered and answered in each tick.
+  void run(milliseconds time, std::size_t offered, std::size_t answers) {
+    for (milliseconds t{0}; t < time; t += tick) {
+      offer(offered);
+      pass(answers);
+    }
   }
 
   Shedding shedding;
-  std::size_t refused = 0;  ///< of the last round
-  std::size_t all_refused = 0;
-
- private:
-  Shedding::Time now_{Shedding::Time{} + std::chrono::hours{1}};
+  Shedding::Time now{Shedding::Time{} + std::chrono::hours{1}};
+  std::size_t under_way = 0;
+  std::size_t refused = 0;
 };
 
-TEST(Shedding, TakesEverythingAsLongAsItIsAnsweredInTime) {
-  Clients clients;
-  for (int i = 0; i < 100; ++i) {
-    clients.window(10'000, milliseconds{5}, milliseconds{5});
-  }
-  EXPECT_EQ(clients.all_refused, 0U);
+TEST(Shedding, TakesEverythingThatCanBeServedInTime) {
+  Server server;
+  server.offer(9'500);  // and each is offered again when it is answered: 10,000/s
+  server.run(milliseconds{10'000}, 100, 100);
+  EXPECT_EQ(server.refused, 0U);
 }
 
-TEST(Shedding, TakesABurst) {
-  Clients clients;
-  for (int i = 0; i < 10; ++i) {
-    clients.window(600, milliseconds{50});
-    clients.window(600, milliseconds{50});
-    clients.window(600, milliseconds{1});
+TEST(Shedding, TakesABurstHoweverLargeIfItIsSoonOver) {
+  Server server;
+  server.run(milliseconds{1000}, 100, 100);
+  for (int i = 0; i < 5; ++i) {
+    server.offer(12'000);  // a wait of 1.2 s, and of less than 1 s after 200 ms
+    server.run(milliseconds{2000}, 0, 100);
   }
-  EXPECT_EQ(clients.all_refused, 0U);
+  EXPECT_EQ(server.refused, 0U);
+}
+
+TEST(Shedding, AfterLightTrafficABurstIsJudgedByWhatIsThenServed) {
+  Server server;
+  server.run(milliseconds{5000}, 1, 1);  // 100/s, although it could serve 10,000/s
+  server.offer(9'000);
+  server.run(milliseconds{1000}, 90, 100);
+  EXPECT_EQ(server.refused, 0U);
 }
 
 TEST(Shedding, AStallIsNoOverload) {
-  Clients clients;
+  Server server;
+  server.run(milliseconds{1000}, 100, 100);
   for (int i = 0; i < 10; ++i) {  // as when the process is stopped again and again
-    EXPECT_EQ(clients.taken(600), 600U);
-    clients.pass(milliseconds{2500});
-    clients.told(milliseconds{2500});
-    clients.window(600, milliseconds{1});
+    server.offer(600);
+    server.pass(0, milliseconds{2500}, milliseconds{2500});
+    server.run(milliseconds{200}, 100, 1000);
   }
-  EXPECT_EQ(clients.all_refused, 0U);
-}
-
-TEST(Shedding, ClientsOfAServerThatIsStoppedAgainAndAgainAreNotTooMany) {
-  Clients clients;
-  for (int i = 0; i < 100; ++i) {
-    clients.window(Shedding::kept_min, milliseconds{50}, milliseconds{50});
-    clients.pass(milliseconds{1000});
+  for (int i = 0; i < 10; ++i) {  // or the disk
+    server.offer(600);
+    server.run(milliseconds{900}, 0, 0);
+    server.run(milliseconds{200}, 100, 1000);
   }
-  EXPECT_EQ(clients.all_refused, 0U);
+  EXPECT_EQ(server.refused, 0U);
 }
 
-TEST(Shedding, RefusesWhatIsTooMuchAtOnceAndThatOnce) {
-  Clients clients;
-  clients.overload(600);  // 600 at once take 20 ms: 300 would take 10
-
-  EXPECT_EQ(clients.taken(600), 300U);
-  EXPECT_EQ(clients.taken(600), 600U);
+TEST(Shedding, KeepsWhatCanBeServedInTime) {
+  Server server;
+  server.run(milliseconds{3000}, 300, 100);  // three times what it can do
+  EXPECT_GT(server.refused, 0U);
+  // Of 10,000/s, a second; what came while it was not yet sure was 200 more in each tick.
+  EXPECT_LE(server.under_way, 10'000U);
+  server.run(milliseconds{3000}, 300, 100);
+  EXPECT_GE(server.under_way, 9'000U);
+  EXPECT_LE(server.under_way, 10'500U);
 }
 
-TEST(Shedding, CountsTheTimeInTheServerToo) {
-  Clients clients;
-  for (int i = 0; i < 4; ++i) {
-    clients.window(600, milliseconds{5}, milliseconds{15});
+TEST(Shedding, TheQueueStandsForAWhileFirst) {
+  Server server;
+  server.run(milliseconds{1000}, 100, 100);
+  server.offer(12'000);
+  server.run(Shedding::interval - tick, 110, 100);
+  EXPECT_EQ(server.refused, 0U);
+  server.run(milliseconds{100}, 110, 100);
+  EXPECT_GT(server.refused, 0U);
+}
+
+TEST(Shedding, WhatWaitsToBeReadCounts) {
+  Server server;
+  // 20,000 sockets are ready, and 10,000 can be served in a second.
+  EXPECT_EQ(server.round(milliseconds{2000}, 100), 20'000U);
+  EXPECT_EQ(server.round(milliseconds{2000}, 100), 20'000U);
+  EXPECT_EQ(server.round(milliseconds{2000}, 100), 10'000U);
+}
+
+TEST(Shedding, FewAreTakenHoweverLongTheyTake) {
+  Server server(milliseconds{1});
+  server.offer(Shedding::kept_min - 1);
+  server.run(milliseconds{10'000}, 1, 1);
+  EXPECT_EQ(server.refused, 0U);
+}
+
+TEST(Shedding, WhoHasLittleThereIsNotRefusedForWhoHasMuch) {
+  Server server;
+  for (milliseconds t{0}; t < milliseconds{3000}; t += tick) {
+    server.offer(300);
+    EXPECT_EQ(server.offer(40, other), 40U) << "less than half of what is served";
+    server.pass(100);
   }
-  EXPECT_EQ(clients.taken(600), 300U);
+  EXPECT_GT(server.refused, 0U);
 }
 
-TEST(Shedding, ASlowDiskIsNoOverload) {
-  Clients clients;
-  for (int i = 0; i < 100; ++i) {
-    clients.window(600, milliseconds{5}, milliseconds{45}, milliseconds{20});
+TEST(Shedding, WhatSomeLeaveIsSharedByTheRest) {
+  Server server;
+  const core::TenantId third{3};
+  std::size_t most = 0;
+  std::size_t middle = 0;
+  for (milliseconds t{0}; t < milliseconds{6000}; t += tick) {
+    server.offer(5, other);
+    most += server.offer(300);
+    // More than a third of what is kept when the queue is longest, less than half of the rest.
+    middle += server.offer(25, third);
+    server.pass(100);
   }
-  EXPECT_EQ(clients.all_refused, 0U);
+  EXPECT_EQ(middle, 25U * 600U);
+  EXPECT_GT(server.refused, 0U);
+  EXPECT_GT(most, 0U);
 }
 
-TEST(Shedding, FewPublishesAreTakenHoweverLongTheyTake) {
-  Clients clients;
-  for (int i = 0; i < 100; ++i) {
-    clients.window(Shedding::kept_min, milliseconds{100});
-  }
-  EXPECT_EQ(clients.all_refused, 0U);
-  clients.window(Shedding::kept_min + 10, milliseconds{100});
-  EXPECT_EQ(clients.taken(600), 590U);
-}
-
-TEST(Shedding, WhoAsksForLittleIsNotRefusedForWhoAsksForMuch) {
-  Clients clients;
-  for (int i = 0; i < 4; ++i) {
-    for (int round = 0; round < 5; ++round) {
-      EXPECT_EQ(clients.taken(590), 590U);
-      EXPECT_EQ(clients.taken(10, other), 10U);
-      clients.told(milliseconds{20}, milliseconds{20});
-    }
-  }
-  EXPECT_EQ(clients.taken(10, other), 10U);
-  EXPECT_EQ(clients.taken(590), 290U);
-}
-
-TEST(Shedding, IsOverAfterACalmWhile) {
-  Clients clients;
-  clients.overload();
-  clients.window(600, milliseconds{1});
-  // Not yet: what was refused comes back soon.
-  clients.window(600, milliseconds{20});
-  EXPECT_EQ(clients.taken(600), 300U);
-  clients.pass(Shedding::calm);
-  clients.window(600, milliseconds{1});
-  const std::size_t before = clients.all_refused;
-  clients.window(600, milliseconds{20});
-  clients.window(600, milliseconds{20});
-  EXPECT_EQ(clients.all_refused, before);
+TEST(Shedding, IsOverWhenNothingHadToBeRefusedForAWhile) {
+  Server server;
+  server.run(milliseconds{3000}, 300, 100);
+  server.run(milliseconds{3000}, 0, 100);
+  const std::size_t before = server.refused;
+  EXPECT_EQ(server.offer(12'000), 12'000U) << "a burst again";
+  EXPECT_EQ(server.refused, before);
 }
 
 }  // namespace HK_TEST_FILE

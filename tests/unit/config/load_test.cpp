@@ -76,7 +76,7 @@ TEST_F(Load, GivesTheDefaultsWhenNothingIsSaid) {
   EXPECT_EQ(options->global_parallelism, 4096U);
   EXPECT_EQ(options->tenant_parallelism, 2048U);
   EXPECT_EQ(options->destination_parallelism, 512U);
-  EXPECT_EQ(options->inbox_max, 16384U);
+  EXPECT_EQ(options->inbox_max, 65536U);
   EXPECT_EQ(options->inbox_bytes, 256U << 20U);
   EXPECT_EQ(options->request_bytes, 256U << 20U);
   EXPECT_EQ(options->cache_bytes, 64U << 20U);

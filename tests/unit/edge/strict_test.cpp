@@ -181,7 +181,9 @@ TEST(Strict, ContinueIsExpectedOnlyWithABodyAndIn1_1) {
 
 TEST(Strict, ATargetMayHaveABodyLimitOfItsOwn) {
   ServerLimits limits = small_limits();
-  limits.body_bytes_max_of = [](std::string_view target) -> std::size_t {
+  int asked = 0;
+  limits.body_bytes_max_of = [&asked](std::string_view target) -> std::size_t {
+    ++asked;
     return target == "/large" ? 1000 : 100;
   };
   const auto answered = [&limits](std::string_view target, std::size_t bytes, bool chunked) {
@@ -195,6 +197,8 @@ TEST(Strict, ATargetMayHaveABodyLimitOfItsOwn) {
     return read_in_pieces(text, {text.size()}, limits).status;
   };
 
+  EXPECT_EQ(answered("/large", 100, false), 0);
+  EXPECT_EQ(asked, 0) << "every target takes as much";
   EXPECT_EQ(answered("/large", 1000, false), 0);
   EXPECT_EQ(answered("/large", 1001, false), 413);
   EXPECT_EQ(answered("/other", 101, false), 413);

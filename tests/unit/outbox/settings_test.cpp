@@ -79,6 +79,7 @@ TEST(Settings, EveryVariableReachesItsSetting) {
             {"OUTBOX_BACKOFF_SEC", "[0.5, 1]"},
             {"OUTBOX_SOURCE", "replication"},
             {"OUTBOX_ADAPTER", "sqs"},
+            {"OUTBOX_DELETE_SUCCEEDED", "true"},
             {"OUTBOX_RETENTION_FINISHED_SEC", "0"}});
   ASSERT_TRUE(settings.has_value()) << settings.error().message;
   EXPECT_EQ(settings->database.reveal(), "postgres://a@b/c");
@@ -90,6 +91,7 @@ TEST(Settings, EveryVariableReachesItsSetting) {
   EXPECT_EQ(settings->table.outbox_columns.headers, "");
   EXPECT_EQ(settings->table.ledger_columns.status, "state");
   EXPECT_TRUE(settings->table.strict_order);
+  EXPECT_TRUE(settings->table.delete_succeeded);
   EXPECT_EQ(settings->backoff, (std::vector<Millis>{Millis{500}, Millis{1'000}}));
   EXPECT_EQ(settings->source, SourceKind::replication);
   EXPECT_EQ(settings->adapter, Adapter::sqs);

@@ -134,6 +134,49 @@ TEST(CodecGolden, TopicsAndTheirNumbersAreWrittenAndReadAsEver) {
   EXPECT_EQ(Codec<core::Meta>::decode({}, from_hex(meta_3)), numbered);
 }
 
+// The first directories of format 3 have it among what is the adapter's.
+constexpr std::string_view owned_subscription_1 =
+    "0a3f0a036f6e6572150a0d41757468656e7469636174656412047472756572210a1941757468656e7469636174"
+    "654f6e556e737562736372696265120474727565";
+constexpr std::string_view owned_subscription_2 = "0a0a0a036f6e657801800101";
+
+TEST(CodecGolden, WhoConfirmedAndWhoEndsASubscriptionIsReadInBothForms) {
+  const core::Topic topic{
+      .tenant = core::TenantId{5},
+      .kind = core::TopicKind::sns,
+      .name = "t",
+      .subscriptions = {{.id = "one", .confirmed_by_owner = true, .owner_ends_it = true}}};
+  core::Topic before = topic;
+  before.subscriptions[0].confirmed_by_owner = before.subscriptions[0].owner_ends_it = false;
+  before.subscriptions[0].extra = {{"Authenticated", "true"},
+                                   {"AuthenticateOnUnsubscribe", "true"}};
+
+  EXPECT_EQ(to_hex(only_write(core::Put<core::Topic>{topic}).value), owned_subscription_2);
+  EXPECT_EQ(to_hex(only_write(core::Put<core::Topic>{before}).value), owned_subscription_1);
+  for (const std::string_view form : {owned_subscription_1, owned_subscription_2}) {
+    EXPECT_EQ(Codec<core::Topic>::decode({core::TenantId{5}, "!t"}, from_hex(form)), topic);
+  }
+}
+
+constexpr std::string_view idempotency_key_1 =
+    "0802120468617368181120022a026d6530e80738d00f40f40348840750d41658f01562027b7d";
+
+TEST(CodecGolden, IdempotencyKeysAndTimersAreWrittenAndReadAsEver) {
+  const core::IdempotencyKey key = samples::idempotency_key();
+  const core::KeyOf<core::IdempotencyKey> id{core::TenantId{5}, std::string("space\0key", 9)};
+  EXPECT_EQ(to_hex(only_write(core::Put<core::IdempotencyKey>{key}).value), idempotency_key_1);
+  EXPECT_EQ(Codec<core::IdempotencyKey>::decode(id, from_hex(idempotency_key_1)), key);
+  const core::Timer timer{moment_from_ms(1000), core::Timer::Kind::idempotency_key,
+                          core::TenantId{5}, "space"};
+  const Write write = only_write(core::Put<core::Timer>{timer});
+  EXPECT_EQ(to_hex(write.key), "00000000000003e800000001000000057370616365");
+  EXPECT_EQ(write.value, "");
+  EXPECT_EQ(Codec<core::Timer>::decode(core::own_key(timer), ""), timer);
+  core::Meta meta = samples::meta();
+  meta.last_token = 9;
+  EXPECT_EQ(Codec<core::Meta>::decode({}, only_write(core::Put<core::Meta>{meta}).value), meta);
+}
+
 TEST(CodecGolden, WhatIsWrittenIsWhatWasAlwaysWritten) {
   const auto message = std::make_shared<const core::Message>(samples::message());
   const Write lane = only_write(core::Put<core::LaneRow>{{samples::lane(), samples::lane_entry()}});

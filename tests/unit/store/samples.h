@@ -118,6 +118,24 @@ inline core::Task move_task() {
           .reason = core::Task::destination_gone};
 }
 
+inline core::IdempotencyKey idempotency_key() {
+  return {.tenant = core::TenantId{5},
+          .space = "space",
+          .key = "key",
+          .state = core::IdempotencyKey::State::completed,
+          .hash = "hash",
+          .token = 17,
+          .attempt = 2,
+          .owner = "me",
+          .lease_until = moment_from_ms(1000),
+          .kept_for = Millis{2000},
+          .created_at = moment_from_ms(500),
+          .ended_at = moment_from_ms(900),
+          .expires_at = moment_from_ms(2900),
+          .timer_at = moment_from_ms(2800),
+          .answer = "{}"};
+}
+
 inline core::Task cancel_task() {
   return {.tenant = core::TenantId{5},
           .number = 1'700'000'000'000,

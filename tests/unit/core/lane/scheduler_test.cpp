@@ -7,22 +7,22 @@
 namespace hk::core {
 namespace HK_TEST_FILE {
 
-using testing::now;
 using testing::of_queue;
 using testing::seqs;
 using testing::to_host;
 using testing::Yard;
+using testing::yard_time;
 
 TEST(Scheduler, StartsByDueTimeThenByAcceptance) {
   Yard yard;
-  yard.add(1, to_host("a"), now + Millis{5});
-  yard.add(2, to_host("a"), now);
-  yard.add(3, to_host("a"), now - Millis{5});
-  yard.add(4, to_host("a"), now);
+  yard.add(1, to_host("a"), yard_time + Millis{5});
+  yard.add(2, to_host("a"), yard_time);
+  yard.add(3, to_host("a"), yard_time - Millis{5});
+  yard.add(4, to_host("a"), yard_time);
 
   EXPECT_EQ(yard.start_all(), seqs({3, 2, 4}));
-  EXPECT_EQ(yard.scheduler.next_timer(), now + Millis{5});
-  EXPECT_EQ(yard.start_all(now + Millis{5}), seqs({1}));
+  EXPECT_EQ(yard.scheduler.next_timer(), yard_time + Millis{5});
+  EXPECT_EQ(yard.start_all(yard_time + Millis{5}), seqs({1}));
 }
 
 TEST(Scheduler, AHostThatHangsHoldsUpNobodyElse) {
@@ -81,7 +81,7 @@ TEST(Scheduler, OneOpeningServesAsManyAsItHasRoomFor) {
   EXPECT_TRUE(yard.start_all().empty());
   gate.paused = false;
   gate.parallelism = 3;
-  yard.scheduler.gate_changed(gate, now);
+  yard.scheduler.gate_changed(gate, yard_time);
 
   EXPECT_EQ(yard.start_all(), seqs({1, 2, 3}));
   yard.end(2);
@@ -97,10 +97,10 @@ TEST(Scheduler, ARateOpensAgainWithItsWindow) {
     yard.add(i, to_host("a", 1, "f"));
   }
   EXPECT_EQ(yard.start_all(), seqs({1, 2}));
-  EXPECT_EQ(yard.scheduler.next_timer(), now + Millis{100});
-  EXPECT_TRUE(yard.start_all(now + Millis{99}).empty());
-  EXPECT_EQ(yard.start_all(now + Millis{100}), seqs({3, 4}));
-  EXPECT_EQ(yard.start_all(now + Millis{200}), seqs({5}));
+  EXPECT_EQ(yard.scheduler.next_timer(), yard_time + Millis{100});
+  EXPECT_TRUE(yard.start_all(yard_time + Millis{99}).empty());
+  EXPECT_EQ(yard.start_all(yard_time + Millis{100}), seqs({3, 4}));
+  EXPECT_EQ(yard.start_all(yard_time + Millis{200}), seqs({5}));
 }
 
 TEST(Scheduler, TenantsTakeTurns) {
@@ -159,7 +159,7 @@ TEST(Scheduler, KeepsAWindowAndAsksForTheRestWhenItRunsLow) {
   EXPECT_FALSE(yard.placed.kept);  // the last of a full window makes room itself
   yard.lives.erase(5);
 
-  yard.add(6, to_host("a"), now - Millis{10});
+  yard.add(6, to_host("a"), yard_time - Millis{10});
   EXPECT_TRUE(yard.placed.kept);  // it is due before the others, so the last one goes
   ASSERT_NE(yard.placed.evicted, nullptr);
   EXPECT_EQ(yard.placed.evicted->seq, Seq{4});
@@ -193,12 +193,12 @@ TEST(Scheduler, ForgetsLanesAndDestinationsThatAreEmpty) {
 
 TEST(Scheduler, ARemovedHeadLetsTheNextOneGo) {
   Yard yard;
-  yard.add(1, to_host("a"), now + Millis{50});
-  yard.add(2, to_host("a"), now + Millis{70});
-  yard.scheduler.remove(yard.lives.at(1), now);
+  yard.add(1, to_host("a"), yard_time + Millis{50});
+  yard.add(2, to_host("a"), yard_time + Millis{70});
+  yard.scheduler.remove(yard.lives.at(1), yard_time);
 
-  EXPECT_EQ(yard.scheduler.next_timer(), now + Millis{70});
-  EXPECT_EQ(yard.start_all(now + Millis{70}), seqs({2}));
+  EXPECT_EQ(yard.scheduler.next_timer(), yard_time + Millis{70});
+  EXPECT_EQ(yard.start_all(yard_time + Millis{70}), seqs({2}));
 }
 
 }  // namespace HK_TEST_FILE

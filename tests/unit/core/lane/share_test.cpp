@@ -7,11 +7,11 @@
 namespace hk::core {
 namespace HK_TEST_FILE {
 
-using testing::now;
 using testing::of_queue;
 using testing::seqs;
 using testing::to_host;
 using testing::Yard;
+using testing::yard_time;
 
 Limits of_tenant(std::uint32_t parallelism) {
   Limits limits;
@@ -98,17 +98,17 @@ TEST(Share, AQueueWaitsForTheShareOfItsMessagesHost) {
   Live& queued = yard.lives[7];
   queued.seq = Seq{7};
   queued.lane = &yard.scheduler.lane(of_queue("q"));
-  queued.not_before = now;
+  queued.not_before = yard_time;
   queued.place = {Moment{}, Seq{7}};
   yard.scheduler.use_own_gates(queued, "a", "");
-  yard.scheduler.place(queued, now);
+  yard.scheduler.place(queued, yard_time);
   EXPECT_TRUE(yard.start_all().empty());
 
   yard.end(1);
   EXPECT_EQ(yard.start_all(), seqs({5}));  // it came first
   yard.end(2);
   EXPECT_EQ(yard.start_all(), seqs({7}));
-  yard.scheduler.release(queued, now);
+  yard.scheduler.release(queued, yard_time);
   yard.scheduler.unuse_own_gates(queued);
 }
 

@@ -11,22 +11,22 @@
 
 namespace hk::core::testing {
 
-inline const Moment now = moment_from_ms(1000);
+inline const Moment yard_time = moment_from_ms(1000);
 
 /// Messages by number, waiting where they are told to.
 struct Yard {
   explicit Yard(const Limits& given = {}) : limits(given), scheduler(limits) {}
 
-  Live& add(std::uint64_t seq, const LaneKey& key, Moment due = now) {
+  Live& add(std::uint64_t seq, const LaneKey& key, Moment due = yard_time) {
     Live& live = lives[seq];
     live.seq = Seq{seq};
     live.lane = &scheduler.lane(key);
     live.not_before = due;
     live.place = {key.ordered() ? Moment{} : due, Seq{seq}};
-    placed = scheduler.place(live, now);
+    placed = scheduler.place(live, yard_time);
     return live;
   }
-  std::vector<std::uint64_t> start_all(Moment at = now) {
+  std::vector<std::uint64_t> start_all(Moment at = yard_time) {
     std::vector<std::uint64_t> started;
     scheduler.advance(at);
     while (Live* live = scheduler.start_next(at)) {
@@ -34,7 +34,7 @@ struct Yard {
     }
     return started;
   }
-  void end(std::uint64_t seq, Moment at = now) {
+  void end(std::uint64_t seq, Moment at = yard_time) {
     scheduler.release(lives.at(seq), at);
     scheduler.finish(lives.at(seq), at);
     lives.erase(seq);

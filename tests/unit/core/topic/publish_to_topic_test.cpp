@@ -14,12 +14,20 @@ Subscription to_url(std::string id, std::string host) {
   return {.id = std::move(id), .url = host + "/hook", .host = host, .protocol = "https"};
 }
 
-PutTopic topic_with(std::vector<Subscription> subscriptions, bool fifo = false) {
-  return {.topic = {.tenant = tenant_one,
-                    .name = "t",
-                    .subscriptions = std::move(subscriptions),
-                    .incarnation = "i",
-                    .fifo = fifo}};
+Topic topic_with(std::vector<Subscription> subscriptions, bool fifo = false) {
+  return {.tenant = tenant_one,
+          .kind = TopicKind::sns,
+          .name = "t",
+          .subscriptions = std::move(subscriptions),
+          .incarnation = "i",
+          .version = 1,
+          .fifo = fifo};
+}
+
+/// It is stored; the machine has not read it yet.
+void put(Rig& rig, const Topic& topic) {
+  rig.reader.put<Topic>(topic);
+  rig.restart();
 }
 
 /// With everything made ready.
@@ -72,9 +80,9 @@ TEST(PublishToTopic, MakesACopyForEachSubscriptionThatWantsIt) {
   by_body.filter = R"({"n":[1]})";
   by_body.filter_scope = FilterScope::message_body;
   Rig rig;
-  rig.run(queue("q1"), queue("q2"),
-          topic_with({to_queue("a", "q1"), enveloped, waiting, filtered, by_body,
-                      to_url("f", "https://h:1")}));
+  rig.run(queue("q1"), queue("q2"));
+  put(rig, topic_with({to_queue("a", "q1"), enveloped, waiting, filtered, by_body,
+                       to_url("f", "https://h:1")}));
 
   const Ran ran = rig.run(publication(R"({"n":1})", {{"a", "String", "x"}}));
   EXPECT_FALSE(ran.only<TopicPublished>().deduplicated);
@@ -98,7 +106,8 @@ TEST(PublishToTopic, GivesEachProtocolItsText) {
   pushed.filter = R"({"n":[2]})";
   pushed.filter_scope = FilterScope::message_body;
   Rig rig;
-  rig.run(queue("q"), topic_with({to_queue("a", "q"), pushed}));
+  rig.run(queue("q"));
+  put(rig, topic_with({to_queue("a", "q"), pushed}));
   PublishToTopic command = publication("for all");
   command.wordings.push_back(std::move(publication(R"({"n":2})").wordings.front()));
   command.wordings.back().protocol = "https";
@@ -122,8 +131,8 @@ TEST(PublishToTopic, WhatHasNoPlaceGoesToTheDeadLettersOfItsSubscription) {
   CreatePullQueue little = queue("small");
   little.settings.bytes_max = 3;
   rig.run(queue("q"), queue("dead"), std::move(little), queue("f", true),
-          UpsertQueue{tenant_one, "pushed", 1},
-          topic_with({gone, nowhere, pushed_from, small, fifo, to_queue("f", "q")}));
+          UpsertQueue{tenant_one, "pushed", 1});
+  put(rig, topic_with({gone, nowhere, pushed_from, small, fifo, to_queue("f", "q")}));
 
   rig.run(publication("long")).only<TopicPublished>();
   EXPECT_EQ(stored(rig), (Stored{"dead: long", "dead: long", "dead: long", "q: long"}));
@@ -138,7 +147,8 @@ TEST(PublishToTopic, ATextWithTooManyAttributesIsADeadLetterInItsEnvelope) {
   Subscription raw = to_queue("a", "q");
   raw.dead_letters_to = "dead";
   Rig rig;
-  rig.run(queue("q"), queue("dead"), topic_with({raw, to_url("b", "https://h:1")}));
+  rig.run(queue("q"), queue("dead"));
+  put(rig, topic_with({raw, to_url("b", "https://h:1")}));
   std::vector<Attribute> many;
   for (char c = 'a'; c < 'l'; ++c) {
     many.push_back({std::string(1, c), "String", "x"});
@@ -154,7 +164,8 @@ TEST(PublishToTopic, ADeadLetterOfAUrlGoesToTheQueueOfItsSubscription) {
   pushed.dead_letters_to = "dead";
   pushed.retries = RetryPolicy{0, TableDelay{}};
   Rig rig;
-  rig.run(queue("dead"), topic_with({pushed}));
+  rig.run(queue("dead"));
+  put(rig, topic_with({pushed}));
 
   Ran ran = rig.run(publication("m"));
   ASSERT_EQ(ran.starts.size(), 1U);
@@ -189,8 +200,8 @@ TEST(PublishToTopic, IsRefusedAndNothingIsAccepted) {
   for (const Row& row : rows) {
     SCOPED_TRACE(row.name);
     Rig rig;
-    rig.run(queue("q"), UpsertEndpoints{tenant_one, "g", {{.url = "u", .host = "http://u"}}},
-            topic_with({to_queue("a", "q"), enveloped, filtered}, row.fifo));
+    rig.run(queue("q"), UpsertEndpoints{tenant_one, "g", {{.url = "u", .host = "http://u"}}});
+    put(rig, topic_with({to_queue("a", "q"), enveloped, filtered}, row.fifo));
     PublishToTopic command = publication(R"({"n":1})");
     row.change(command);
 
@@ -209,7 +220,8 @@ TEST(PublishToTopic, NoMoreCopiesAreMadeOnceTheyAreTooMuch) {
     many.push_back(to_queue(std::to_string(i), "q"));
   }
   Rig rig;
-  rig.run(queue("q"), topic_with(std::move(many)));
+  rig.run(queue("q"));
+  put(rig, topic_with(std::move(many)));
 
   const Ran ran = rig.run(publication(std::string(std::size_t{250} * 1024, 'x')));
 
@@ -220,8 +232,8 @@ TEST(PublishToTopic, NoMoreCopiesAreMadeOnceTheyAreTooMuch) {
 
 TEST(PublishToTopic, OfAFifoTopicIsAcceptedOnceInItsWindowWhoeverIsSubscribed) {
   Rig rig;
-  rig.run(queue("q.fifo", true), queue("q"),
-          topic_with({to_queue("a", "q.fifo"), to_queue("b", "q")}, true));
+  rig.run(queue("q.fifo", true), queue("q"));
+  put(rig, topic_with({to_queue("a", "q.fifo"), to_queue("b", "q")}, true));
 
   const auto first = rig.run(in_group("m", "d")).only<TopicPublished>();
   EXPECT_FALSE(first.deduplicated);
@@ -233,10 +245,7 @@ TEST(PublishToTopic, OfAFifoTopicIsAcceptedOnceInItsWindowWhoeverIsSubscribed) {
   EXPECT_EQ(rig.reader.rows<Message>().rbegin()->second->group, "") << "the queue has no order";
   EXPECT_TRUE(rig.reader.rows<Dedup>().contains({tenant_one, "batch topic i d"}));
 
-  PutTopic nobody = topic_with({}, true);
-  nobody.topic.version = 1;
-  rig.run(std::move(nobody));
-  rig.restart();
+  put(rig, topic_with({}, true));
   const auto again = rig.run(in_group("other", "d")).only<TopicPublished>();
   EXPECT_TRUE(again.deduplicated);
   EXPECT_EQ(again.id, first.id);
@@ -252,20 +261,19 @@ TEST(PublishToTopic, OfAFifoTopicIsAcceptedOnceInItsWindowWhoeverIsSubscribed) {
 
 TEST(PublishToTopic, ATopicThatIsMadeAgainHasSeenNothing) {
   Rig rig;
-  rig.run(topic_with({}, true));
+  put(rig, topic_with({}, true));
   rig.run(in_group("m", "d")).only<TopicPublished>();
-  PutTopic anew = topic_with({}, true);
-  anew.topic.incarnation = "j";
-  rig.run(DeleteTopic{tenant_one, TopicKind::sns, "t"}, std::move(anew));
+  rig.run(DeleteTopic{tenant_one, TopicKind::sns, "t"},
+          CreateTopic{{.tenant = tenant_one, .name = "t", .incarnation = "j", .fifo = true}});
 
   EXPECT_FALSE(rig.run(in_group("m", "d")).only<TopicPublished>().deduplicated);
 }
 
 TEST(PublishToTopic, AGroupMayHaveItsOwnDedupIds) {
   Rig rig;
-  PutTopic by_group = topic_with({}, true);
-  by_group.topic.dedup_by_group = true;
-  rig.run(std::move(by_group));
+  Topic by_group = topic_with({}, true);
+  by_group.dedup_by_group = true;
+  put(rig, by_group);
 
   EXPECT_FALSE(rig.run(in_group("m", "d", "a")).only<TopicPublished>().deduplicated);
   EXPECT_FALSE(rig.run(in_group("m", "d", "b")).only<TopicPublished>().deduplicated);
@@ -275,7 +283,7 @@ TEST(PublishToTopic, AGroupMayHaveItsOwnDedupIds) {
 
 TEST(PublishToTopic, SequenceNumbersRiseWhateverTheClockDoes) {
   Rig rig;
-  rig.run(topic_with({}, true));
+  put(rig, topic_with({}, true));
   std::uint64_t last = static_cast<std::uint64_t>(to_ms(rig.now)) * 1'000'000 - 1;
   int next = 0;
   const auto rises = [&] {

@@ -1,0 +1,364 @@
+// The calls below /api/v1/idempotency.
+#include <algorithm>
+#include <array>
+
+#include "api/find_tenant.h"
+#include "api/idempotency/body.h"
+#include "api/idempotency/handlers.h"
+#include "api/parameters.h"
+#include "api/problem.h"
+#include "api/reply.h"
+#include "base/ascii.h"
+#include "base/date.h"
+#include "base/encoding.h"
+#include "base/json.h"
+#include "core/reader.h"
+#include "observe/log.h"
+#include "security/digest.h"
+
+namespace hk::api::idempotency {
+
+namespace {
+
+using core::IdempotencyKey;
+using core::KeyChanged;
+using core::KeyClaimed;
+
+constexpr Problem in_progress{"idempotency_in_progress", "In progress"};
+constexpr Problem key_reused{"idempotency_key_reused", "Idempotency key reused"};
+constexpr Problem fenced{"fenced", "Fenced"};
+constexpr Problem already_completed{"already_completed", "Already completed"};
+
+constexpr Millis second{1000};
+constexpr Millis lease_min = second;
+constexpr Millis lease_max = 3600 * second;
+constexpr Millis lease_default = 60 * second;
+constexpr Millis ttl_min = 60 * second;
+constexpr Millis ttl_max = 30LL * 86'400 * second;
+
+const char* name_of(IdempotencyKey::State state) {
+  switch (state) {
+    case IdempotencyKey::State::started: return "started";
+    case IdempotencyKey::State::completed: return "completed";
+    case IdempotencyKey::State::failed: return "failed";
+    case IdempotencyKey::State::released: return "released";
+  }
+  std::unreachable();
+}
+
+/// The outcome as the holder gave it.
+void add_answer(JsonWriter& json, const IdempotencyKey& record) {
+  if (record.state == IdempotencyKey::State::completed ||
+      record.state == IdempotencyKey::State::failed) {
+    json.key(record.state == IdempotencyKey::State::completed ? "response" : "error");
+    json.whole(record.answer);
+  }
+}
+
+/// "" = none was given. The hash of nothing is not that of null.
+Result<std::string> hash_of(const Body& body) {
+  const ExactJson* const request = body.find("request");
+  const auto given = body.text("request_hash");
+  if (!given) {
+    return std::unexpected(given.error());
+  }
+  if (!*given) {
+    return request == nullptr ? std::string() : hex(security::sha256(request->canonical()));
+  }
+  if (request != nullptr) {
+    return fail(ErrorKind::invalid_argument, "give request or request_hash, not both");
+  }
+  constexpr std::size_t digits = 64;
+  std::string hash = lower_case(**given);
+  if (hash.size() != digits || !std::ranges::all_of(hash, is_hex_digit)) {
+    return fail(ErrorKind::invalid_argument, "request_hash: must be 64 hexadecimal digits");
+  }
+  return hash;
+}
+
+Result<core::ClaimKey> read_claim(const Services& services, const Call& call) {
+  const auto body = Body::read(
+      call.request.body, {"key", "namespace", "request", "request_hash", "lease", "ttl", "owner"});
+  if (!body) {
+    return std::unexpected(body.error());
+  }
+  auto named = body->name();
+  auto hash = hash_of(*body);
+  const auto lease = body->duration("lease", lease_min, lease_max);
+  const auto ttl = body->duration("ttl", ttl_min, ttl_max);
+  auto owner = body->text("owner");
+  if (const Error* const wrong = first_error(named, hash, lease, ttl, owner)) {
+    return std::unexpected(*wrong);
+  }
+  constexpr std::size_t owner_bytes_max = 255;
+  if (owner->value_or("").size() > owner_bytes_max) {
+    return fail(ErrorKind::invalid_argument, "owner: must have at most 255 bytes");
+  }
+  return core::ClaimKey{.tenant = call.tenant->id,
+                        .space = std::move(named->space),
+                        .key = std::move(named->key),
+                        .hash = std::move(*hash),
+                        .owner = owner->value_or(""),
+                        .lease = lease->value_or(lease_default),
+                        .kept_for = ttl->value_or(services.options.idempotency_ttl)};
+}
+
+void answer_claim(Answer& answer, const KeyClaimed& claimed, Moment now) {
+  const IdempotencyKey& record = claimed.record;
+  switch (claimed.outcome) {
+    case KeyClaimed::Outcome::held: {
+      const auto rest = std::chrono::ceil<std::chrono::seconds>(record.lease_until - now);
+      answer.refuse(
+          in_progress, 409,
+          "somebody holds this key until " + rfc3339(record.lease_until) + "; claim it again then",
+          {{"Retry-After", std::to_string(std::max<std::int64_t>(1, rest.count()))}});
+      return;
+    }
+    case KeyClaimed::Outcome::other_request:
+      answer.refuse(key_reused, 422,
+                    "this key was used for another request: use a new key for each piece of work");
+      return;
+    case KeyClaimed::Outcome::started:
+    case KeyClaimed::Outcome::ended: break;
+  }
+  http::Response response;
+  JsonWriter json(response.body);
+  json.begin_object();
+  json.field("state", name_of(record.state));
+  if (claimed.outcome == KeyClaimed::Outcome::started) {
+    response.status = 201;
+    json.field("token", record.token);
+    json.field("lease_until", rfc3339(record.lease_until));
+    json.field("attempt", record.attempt);
+    json.field("taken_over", claimed.taken_over);
+  } else {
+    add_answer(json, record);
+    json.field("replayed", true);
+  }
+  json.end_object();
+  answer(std::move(response));
+}
+
+/// The answer to a holder; `write` adds what is particular to its call.
+template <class Write>
+void submit_change(Call& call, core::Command command, Write write) {
+  call.batcher.submit(std::move(command), [write, answer = std::move(call.answer)](
+                                              const core::Reply& reply) mutable {
+    if (!reply) {
+      answer.refuse(reply.error());
+      return;
+    }
+    const auto& changed = answer_of<KeyChanged>(reply);
+    switch (changed.outcome) {
+      case KeyChanged::Outcome::fenced:
+        answer.refuse(fenced, 409,
+                      "the token is not that of the last claim: somebody else holds this key, or "
+                      "held it after you. Nothing was changed");
+        return;
+      case KeyChanged::Outcome::over:
+        answer.refuse(already_completed, 409,
+                      std::string("this key is ") + name_of(changed.record.state) +
+                          " already, with another outcome. Nothing was changed");
+        return;
+      case KeyChanged::Outcome::done:
+      case KeyChanged::Outcome::again: break;
+    }
+    http::Response response;
+    JsonWriter json(response.body);
+    json.begin_object();
+    write(json, changed);
+    json.end_object();
+    answer(std::move(response));
+  });
+}
+
+void write_end(JsonWriter& json, const KeyChanged& changed) {
+  json.field("state", name_of(changed.record.state));
+  json.field("replayed", changed.outcome == KeyChanged::Outcome::again);
+}
+
+/// JSON that is kept as an outcome. too large: an error with status 413.
+bool fits(Answer& answer, const std::string& text, std::string_view name) {
+  if (text.size() <= answer_bytes_max) {
+    return true;
+  }
+  answer.refuse(413, std::string(name) + ": must have at most " +
+                         std::to_string(answer_bytes_max / 1024) + " KiB");
+  return false;
+}
+
+Result<KeyName> read_query(const http::Request& request) {
+  constexpr std::array<std::string_view, 2> names = {"key", "namespace"};
+  const auto parameters = Parameters::from_query(request.query());
+  if (!parameters) {
+    return std::unexpected(parameters.error());
+  }
+  if (auto known = parameters->only(names); !known) {
+    return std::unexpected(known.error());
+  }
+  auto space = parameters->one("namespace");
+  if (space && !*space && parameters->given("namespace")) {
+    space->emplace();  // empty is not the same as left out
+  }
+  return check_name(parameters->one("key"), space);
+}
+
+}  // namespace
+
+void claim(const Services& services, Call& call) {
+  Result<core::ClaimKey> command = read_claim(services, call);
+  if (!command) {
+    call.answer.refuse(command.error());
+    return;
+  }
+  call.batcher.submit(std::move(*command), [&services, answer = std::move(call.answer)](
+                                               const core::Reply& reply) mutable {
+    if (!reply) {
+      answer.refuse(reply.error());
+      return;
+    }
+    answer_claim(answer, answer_of<KeyClaimed>(reply), services.now());
+  });
+}
+
+void renew(const Services& /*services*/, Call& call) {
+  const auto body = Body::read(call.request.body, {"key", "namespace", "token", "lease"});
+  if (!body) {
+    call.answer.refuse(body.error());
+    return;
+  }
+  auto held = body->held(call.tenant->id);
+  const auto lease = body->duration("lease", lease_min, lease_max);
+  if (const Error* const wrong = first_error(held, lease)) {
+    call.answer.refuse(*wrong);
+    return;
+  }
+  submit_change(call, core::RenewKey{std::move(*held), lease->value_or(lease_default)},
+                [](JsonWriter& json, const KeyChanged& changed) {
+                  json.field("lease_until", rfc3339(changed.record.lease_until));
+                });
+}
+
+void complete(const Services& /*services*/, Call& call) {
+  const auto body = Body::read(call.request.body, {"key", "namespace", "token", "response", "ttl"});
+  if (!body) {
+    call.answer.refuse(body.error());
+    return;
+  }
+  auto held = body->held(call.tenant->id);
+  const auto ttl = body->duration("ttl", ttl_min, ttl_max);
+  const ExactJson* const response = body->find("response");
+  if (const Error* const wrong = first_error(held, ttl)) {
+    call.answer.refuse(*wrong);
+    return;
+  }
+  if (response == nullptr) {
+    call.answer.refuse(400, "response: must be given; null is a response, too");
+    return;
+  }
+  std::string text = response->to_text();
+  if (fits(call.answer, text, "response")) {
+    submit_change(call, core::EndKey{std::move(*held), false, std::move(text), *ttl}, write_end);
+  }
+}
+
+void fail_key(const Services& /*services*/, Call& call) {
+  const auto body = Body::read(call.request.body, {"key", "namespace", "token", "error", "final"});
+  if (!body) {
+    call.answer.refuse(body.error());
+    return;
+  }
+  auto held = body->held(call.tenant->id);
+  const auto final = body->boolean("final");
+  if (const Error* const wrong = first_error(held, final)) {
+    call.answer.refuse(*wrong);
+    return;
+  }
+  const ExactJson* const error = body->find("error");
+  if (!*final || error == nullptr || error->kind != ExactJson::Kind::object) {
+    call.answer.refuse(400, R"(the body must have "error": {…} and "final": true or false)");
+    return;
+  }
+  std::string text = error->to_text();
+  if (!fits(call.answer, text, "error")) {
+    return;
+  }
+  if (**final) {
+    submit_change(call, core::EndKey{std::move(*held), true, std::move(text), {}}, write_end);
+  } else {
+    submit_change(call, core::ReleaseKey{std::move(*held)}, write_end);
+  }
+}
+
+void get_key(const Services& services, Call& call) {
+  const auto named = read_query(call.request);
+  if (!named) {
+    call.answer.refuse(named.error());
+    return;
+  }
+  const core::TenantId tenant = call.tenant->id;
+  const auto record = services.submitter.durable_view(tenant)->get<IdempotencyKey>(
+      {tenant, core::idempotency_id(named->space, named->key)});
+  if (!record || record->expires_at <= services.now()) {
+    call.answer.refuse(404, "there is no key " + named->key + " in namespace " + named->space);
+    return;
+  }
+  http::Response response;
+  JsonWriter json(response.body);
+  json.begin_object();
+  json.field("key", record->key);
+  json.field("namespace", record->space);
+  json.field("state", name_of(record->state));
+  add_answer(json, *record);
+  if (!record->hash.empty()) {
+    json.field("request_hash", record->hash);
+  }
+  json.field("token", record->token);
+  json.field("attempt", record->attempt);
+  if (!record->owner.empty()) {
+    json.field("owner", record->owner);
+  }
+  json.field("created_at", rfc3339(record->created_at));
+  json.field("lease_until", rfc3339(record->lease_until));
+  if (record->ended_at != Moment{}) {
+    json.field("ended_at", rfc3339(record->ended_at));
+  }
+  json.field("expires_at", rfc3339(record->expires_at));
+  json.end_object();
+  call.answer(std::move(response));
+}
+
+/// A key that is deleted lets its work be done again: whoever does that is named in the log.
+void delete_key(const Services& services, Call& call) {
+  const auto named = read_query(call.request);
+  if (!named) {
+    call.answer.refuse(named.error());
+    return;
+  }
+  const auto tenant =
+      find_tenant(services.submitter, call.request.header("Hikyaku-Tenant").value_or(""));
+  if (!tenant) {
+    call.answer.refuse(400, "Hikyaku-Tenant: must be the id of the tenant whose key it is");
+    return;
+  }
+  core::DeleteKey command{tenant->id, named->space, named->key};
+  call.batcher.submit(
+      std::move(command), [named = *named, id = tenant->id,
+                           answer = std::move(call.answer)](const core::Reply& reply) mutable {
+        if (!reply) {
+          answer.refuse(reply.error());
+          return;
+        }
+        observe::log(observe::Level::warn, "idempotency.key_deleted",
+                     {{"tenant", id.value()}, {"namespace", named.space}, {"key", named.key}});
+        http::Response response;
+        JsonWriter json(response.body);
+        json.begin_object();
+        json.field("key", named.key);
+        json.field("namespace", named.space);
+        json.end_object();
+        answer(std::move(response));
+      });
+}
+
+}  // namespace hk::api::idempotency
