@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,6 +24,15 @@ enum class Access : std::uint8_t {
 
 /// How large a body it takes.
 enum class Body : std::uint8_t { message, batch };
+
+/// What a request of a tenant is charged as. Those of admins and of everybody are not limited: they
+/// are how limits are changed, and how somebody sees that the server lives.
+enum class Rated : std::uint8_t {
+  by_method,  ///< a GET is a read, all others manage
+  publish,    ///< one token a message
+  receive,
+  never,  ///< ends work that somebody holds: to refuse it would make more work
+};
 
 using RouteHandler = void (*)(const Services&, Call&);
 
@@ -48,7 +58,11 @@ struct Route {
   RouteHandler handler;
   RouteWords words = {};
   Body body = Body::message;
+  Rated rated = Rated::by_method;
 };
+
+/// nullopt: it is never limited.
+std::optional<core::RateClass> rate_class(const Route& route);
 
 /// The rows of one protocol.
 struct RouteTable {

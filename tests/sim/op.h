@@ -68,6 +68,7 @@ struct Op {
     inspect_flows,
     tenant,
     change_tenant,
+    set_limits,
     inspect,
     batch,
     add_endpoints,
@@ -142,6 +143,7 @@ struct Op {
   // change_tenant: what it is to be, and what the operator has seen before
   core::Tenant credentials{};
   core::Tenant if_still{};
+  core::TenantLimits limits{};  ///< set_limits
 
   std::string name{};
   std::optional<std::uint32_t> parallelism{};
