@@ -10,6 +10,7 @@ import socket
 import statistics
 import subprocess
 import time
+import urllib.request
 
 from processes import DEV_TOKEN, Floor, Server, get
 from sqs import call
@@ -302,10 +303,42 @@ class Contention:
         finally:
             shutil.rmtree(data, ignore_errors=True)
 
+    # ---- limits of API calls ----
+
+    def limits(self, bar=0.97, connections=64):
+        """What it costs to count every request, on all three levels, when none is refused: publishes, and reads, which are
+        cheaper. Servers with and without limits stand beside each other, and are loaded in turns."""
+        with self.server() as free, self.server("--rate-global", "10000000", "--rate-global-burst", "1000000000") as counted:
+            self.limit(counted, {"rate": 10_000_000, "burst": 1_000_000_000, "in_flight": 1_000_000, "classes": {
+                one: {"rate": 10_000_000, "burst": 1_000_000_000} for one in ("publish", "read")}})
+            for name, path, flags in (("publishes", None, ("--header", "Upstash-Delay: 1h")), ("reads", "/v2/keys", ("--method", "GET"))):
+                runs = []
+                for _ in range(2 * self.rounds):
+                    runs.append([self.load(server.publish_url("http://127.0.0.1:9/hook") if path is None else f"http://127.0.0.1:{server.port}{path}",
+                                           connections, self.seconds, *flags, warmup=0.5) for server in (free, counted)])
+                bad = sum(one["non_2xx"] + one["errors"] for run in runs for one in run)
+                ratio = statistics.median(on["rps"] / off["rps"] for off, on in runs)
+                self.raw[f"limits, {name}"] = runs
+                self.row(f"limits on three levels, {connections} connections: {name}", f"{ratio:.3f} of none", f">= {bar}",
+                         ratio >= bar and bad == 0,
+                         f"{statistics.median(on['rps'] for _, on in runs):,.0f}/s and {statistics.median(off['rps'] for off, _ in runs):,.0f}/s; "
+                         f"{bad} refused or failed")
+
+    @staticmethod
+    def limit(server, limits):
+        with open(os.path.join(server.data, "admin.json")) as f:
+            token = json.load(f)["token"]
+        asked = urllib.request.Request(f"http://127.0.0.1:{server.port}/api/v1/tenants/1/limits", json.dumps(limits).encode(),
+                                       {"Authorization": "Bearer " + token}, method="PUT")
+        with urllib.request.urlopen(asked, timeout=30) as answer:
+            answer.read()
+
     def run(self, only=None):
         if only in (None, "fairness"):
             self.hanging()
             self.flood(64)
+        if only in (None, "limits"):
+            self.limits()
         if only in (None, "connections"):
             self.connections()
         if only in (None, "large"):

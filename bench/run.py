@@ -32,7 +32,7 @@ from peers import PeersBench
 from processes import DEV_TOKEN, Floor, Server
 from sqs import SqsBench
 
-CONTENTION = ("fairness", "connections", "large", "sustained")  # each alone; "contention" is all of them
+CONTENTION = ("fairness", "limits", "connections", "large", "sustained")  # each alone; "contention" is all of them
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 

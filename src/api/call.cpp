@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "api/limits/told.h"
 #include "api/problem.h"
 #include "api/surface.h"
 #include "api/thrown.h"
@@ -22,6 +23,7 @@ Answer::Answer(Answer&& other) noexcept
       metrics_(other.metrics_),
       room_(std::move(other.room_)),
       tenant_(other.tenant_),
+      ticket_(std::move(other.ticket_)),
       request_id_(std::move(other.request_id_)),
       start_(other.start_),
       surface_(other.surface_),
@@ -54,6 +56,10 @@ void Answer::operator()(http::Response response) {
                          request_id_);
     response.fields.push_back({"Retry-After", "1"});
   }
+  if (surface_ == Surface::own && ticket_.standing()) {
+    limits::add_standing(response, *ticket_.standing());
+  }
+  ticket_.end();
   if (!request_id_.empty()) {
     response.fields.push_back({"X-Request-Id", std::move(request_id_)});
   }
@@ -73,6 +79,20 @@ void Answer::refuse(const Problem& what, int status, std::string_view detail,
   http::Response response = problem(what, status, detail, request_id_);
   response.fields = std::move(fields);
   (*this)(std::move(response));
+}
+
+void Answer::refuse(const limits::Turned& turned) {
+  http::Response response = limits::refusal(surface_, turned, request_id_);
+  ticket_ = {};  // what it says of the limits is in the answer already
+  (*this)(std::move(response));
+}
+
+bool Answer::costs(std::uint64_t cost) {
+  const std::optional<limits::Turned> turned = recharge(cost);
+  if (turned) {
+    refuse(*turned);
+  }
+  return !turned;
 }
 
 void Answer::refuse_method(const std::string& allowed) {

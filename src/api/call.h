@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "api/batcher.h"
+#include "api/limits/admissions.h"
 #include "api/options.h"
 #include "api/surface.h"
 #include "edge/http/message.h"
@@ -54,6 +55,8 @@ class Answer {
   /// Of the own API.
   void refuse(const Problem& what, int status, std::string_view detail,
               std::vector<net::Field> fields = {});
+  /// A limit does not let it in.
+  void refuse(const limits::Turned& turned);
   void refuse_method(const std::string& allowed);
   /// Logs what was thrown, and tells it as our fault if there was no answer yet.
   void fail(const std::exception& thrown);
@@ -62,6 +65,17 @@ class Answer {
     request_id_ = std::move(request_id);
   }
   void of_tenant(core::TenantId tenant) { tenant_ = tenant; }
+  /// The limits let it in; it is under way until it is answered.
+  void admitted(limits::Ticket ticket) { ticket_ = std::move(ticket); }
+  /// When it turns out what the request costs; nullopt: it may go on.
+  [[nodiscard]] std::optional<limits::Turned> recharge(std::uint64_t cost) {
+    return ticket_.correct(cost);
+  }
+  /// The same, and it refuses by itself. False: it did.
+  [[nodiscard]] bool costs(std::uint64_t cost);
+  /// The answer was there before: that costs no more than a read.
+  void replayed() { ticket_.replayed(); }
+  [[nodiscard]] std::chrono::steady_clock::time_point begun_at() const { return start_; }
   /// For a request that changes nothing: without room for a large answer it is told to come back.
   /// All others get theirs in any case.
   void may_be_refused() { may_be_refused_ = true; }
@@ -78,6 +92,7 @@ class Answer {
   observe::Metrics* metrics_;
   std::shared_ptr<engine::TenantRoom> room_;
   core::TenantId tenant_{};
+  limits::Ticket ticket_{};
   std::string request_id_{};  ///< "": requests of the surface have none
   std::chrono::steady_clock::time_point start_;
   Surface surface_ = Surface::qstash;
@@ -102,6 +117,7 @@ struct Services {
   const engine::TenantDirectory& tenants;
   observe::Metrics& metrics;
   const Options& options;
+  limits::Admissions& admissions;
 
   [[nodiscard]] Moment now() const;
 };
@@ -112,6 +128,7 @@ struct Call {
   Batcher& batcher;
   std::shared_ptr<const engine::TenantDirectory::Entry>
       tenant{};                            ///< null on open routes and those of the whole server
+  bool by_admin = false;                   ///< an admin acts for the tenant
   std::string param{};                     ///< the first {…} of the route, percent-decoded
   std::vector<std::string> more_params{};  ///< the others, in their order
   std::string_view

@@ -29,15 +29,20 @@ int http_status(ErrorKind kind) {
   std::unreachable();
 }
 
+void add_burst_fields(http::Response& response, const Burst& burst) {
+  response.fields.push_back({"Retry-After", std::to_string(burst.retry_after)});
+  response.fields.push_back({"Burst-RateLimit-Limit", std::to_string(burst.limit)});
+  response.fields.push_back({"Burst-RateLimit-Remaining", std::to_string(burst.remaining)});
+  response.fields.push_back(
+      {"Burst-RateLimit-Reset", std::to_string(std::time(nullptr) + burst.retry_after)});
+}
+
 void add_error_fields(http::Response& response, ErrorKind kind) {
-  if (kind == ErrorKind::unavailable || kind == ErrorKind::limit_exceeded) {
+  if (kind == ErrorKind::unavailable) {
     response.fields.push_back({"Retry-After", std::to_string(retry_after_seconds)});
   }
-  if (kind == ErrorKind::limit_exceeded) {  // the words of QStash; its client reads them
-    response.fields.push_back({"Burst-RateLimit-Limit", std::to_string(Shedding::kept_min)});
-    response.fields.push_back({"Burst-RateLimit-Remaining", "0"});
-    response.fields.push_back(
-        {"Burst-RateLimit-Reset", std::to_string(std::time(nullptr) + retry_after_seconds)});
+  if (kind == ErrorKind::limit_exceeded) {
+    add_burst_fields(response, {.limit = Shedding::kept_min, .retry_after = retry_after_seconds});
   }
   if (kind == ErrorKind::unknown_outcome) {
     response.fields.push_back({"Hikyaku-Outcome", "unknown"});

@@ -282,6 +282,7 @@ void carry_out(const Services& services, const Route& route, Call& call, std::op
                                     ? route.keys.show(services, tenant, kept.body)
                                     : from_kept(std::move(kept));
       response.fields.push_back({"Idempotent-Replayed", "true"});
+      answer.replayed();
       answer(std::move(response));
     });
   });

@@ -21,7 +21,7 @@ constexpr std::string_view components = R"json({
       "code": {"enum": ["invalid", "unauthenticated", "permission_denied", "not_found", "method_not_allowed",
         "request_timeout", "conflict", "quota_reached", "too_large", "rate_limited", "internal", "not_available",
         "unavailable", "unknown_outcome", "idempotency_in_progress", "idempotency_key_reused",
-        "idempotency_key_required", "idempotency_key_not_taken", "fenced", "already_completed"]},
+        "idempotency_key_required", "idempotency_key_not_taken", "fenced", "already_completed", "cost_over_burst"]},
       "request_id": {"type": "string", "description": "X-Request-Id of the request, or one that was made"}}},
   "HeaderMap": {"type": "object", "additionalProperties": {"type": "array", "items": {"type": "string"}}},
   "MessageId": {"type": "object", "required": ["messageId"], "properties": {"messageId": {"type": "string"}}},
@@ -165,6 +165,28 @@ constexpr std::string_view components = R"json({
     "id": {"type": "integer"}, "name": {"type": "string"},
     "token": {"type": "string", "description": "shown once"},
     "current_signing_key": {"type": "string"}, "next_signing_key": {"type": "string"}}},
+  "CallLimit": {"type": "object", "additionalProperties": false, "properties": {
+    "rate": {"type": ["integer", "null"], "minimum": 0, "maximum": 10000000, "description": "tokens a second"},
+    "burst": {"type": ["integer", "null"], "maximum": 1000000000, "description": "tokens at once; default: the rate"},
+    "in_flight": {"type": ["integer", "null"], "maximum": 1000000, "description": "requests at the same time"}}},
+  "TenantLimits": {"type": "object", "additionalProperties": false, "properties": {
+    "rate": {"type": ["integer", "null"], "minimum": 0, "maximum": 10000000,
+      "description": "tokens a second; null: rate_tenant of the server; 0: no limit"},
+    "burst": {"type": ["integer", "null"], "maximum": 1000000000, "description": "tokens at once; default: the rate"},
+    "in_flight": {"type": ["integer", "null"], "maximum": 1000000, "description": "requests at the same time"},
+    "weight": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 1,
+      "description": "of its share of rate_global"},
+    "classes": {"type": "object", "properties": {
+      "publish": {"$ref": "#/components/schemas/CallLimit"}, "receive": {"$ref": "#/components/schemas/CallLimit"},
+      "read": {"$ref": "#/components/schemas/CallLimit"}, "manage": {"$ref": "#/components/schemas/CallLimit"},
+      "ledger": {"$ref": "#/components/schemas/CallLimit"}, "payments": {"$ref": "#/components/schemas/CallLimit"},
+      "source": {"$ref": "#/components/schemas/CallLimit"}}}}},
+  "TenantLimitsNow": {"allOf": [{"$ref": "#/components/schemas/TenantLimits"}, {"type": "object",
+    "required": ["factor", "load", "error_rate", "remaining"], "properties": {
+      "factor": {"type": "number", "minimum": 0.1, "maximum": 1}, "load": {"type": "number"},
+      "error_rate": {"type": "number"}, "remaining": {"type": "object", "properties": {
+        "global": {"type": "integer"}, "tenant": {"type": "integer"},
+        "classes": {"type": "object", "additionalProperties": {"type": "integer"}}}}}}]},
   "AccessKeyPage": {"type": "object", "required": ["tenant", "access_keys"], "properties": {
     "tenant": {"type": "string"},
     "access_keys": {"type": "array", "items": {"type": "object", "required": ["access_key_id"],

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "api/limits/limiter.h"
 #include "base/error.h"
 #include "base/secret.h"
 #include "base/time.h"
@@ -33,6 +34,9 @@ struct Options {
   std::optional<Millis> delay_max{};  ///< none: no limit of its own
 
   Millis overload_delay{0};  ///< publishes that would wait longer may be refused; 0: never
+
+  limits::Settings rates{};               ///< of requests
+  std::function<std::uint64_t()> load{};  ///< of what is fullest, in millionths; empty: none
 
   std::size_t scanned_per_listing_max = 2'000;  ///< then the page ends with a cursor
   std::size_t listing_bytes_max = std::size_t{16} * 1024 * 1024;

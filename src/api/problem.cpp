@@ -22,7 +22,6 @@ constexpr Problem request_timeout{"request_timeout", "Request timeout"};
 constexpr Problem conflict{"conflict", "Conflict"};
 constexpr Problem quota_reached{"quota_reached", "Quota reached"};
 constexpr Problem too_large{"too_large", "Too large"};
-constexpr Problem rate_limited{"rate_limited", "Too many requests"};
 constexpr Problem internal{"internal", "Internal error"};
 constexpr Problem not_available{"not_available", "Not available"};
 constexpr Problem unavailable{"unavailable", "Temporarily unavailable"};
@@ -37,7 +36,7 @@ const Problem& problem_of(ErrorKind kind) {
     case ErrorKind::permission_denied: return problems::permission_denied;
     case ErrorKind::not_found: return problems::not_found;
     case ErrorKind::conflict: return problems::conflict;
-    case ErrorKind::limit_exceeded: return problems::rate_limited;
+    case ErrorKind::limit_exceeded: return too_many_requests;
     case ErrorKind::quota_reached: return problems::quota_reached;
     case ErrorKind::unavailable: return problems::unavailable;
     case ErrorKind::unknown_outcome: return problems::unknown_outcome;
@@ -60,7 +59,7 @@ const Problem& problem_of(int status) {
     case 413:
     case 414:
     case 431: return problems::too_large;
-    case 429: return problems::rate_limited;
+    case 429: return too_many_requests;
     case 500: return problems::internal;
     case 501: return problems::not_available;
     case 503: return problems::unavailable;
@@ -71,7 +70,7 @@ const Problem& problem_of(int status) {
 }  // namespace
 
 http::Response problem(const Problem& what, int status, std::string_view detail,
-                       std::string_view request_id) {
+                       std::string_view request_id, const ProblemMembers& more) {
   http::Response response;
   response.status = status;
   response.content_type = "application/problem+json";
@@ -83,6 +82,9 @@ http::Response problem(const Problem& what, int status, std::string_view detail,
   json.field("detail", detail);
   json.field("code", what.code);
   json.field("request_id", request_id);
+  if (more) {
+    more(json);
+  }
   json.end_object();
   return response;
 }

@@ -2,10 +2,15 @@
 /// also ends `type`; texts are for people. Pure but for the log.
 #pragma once
 
+#include <functional>
 #include <string_view>
 
 #include "base/error.h"
 #include "edge/http/message.h"
+
+namespace hk {
+class JsonWriter;
+}
 
 namespace hk::api {
 
@@ -17,8 +22,13 @@ struct Problem {
   std::string_view title;
 };
 
+inline constexpr Problem too_many_requests{"rate_limited", "Too many requests"};
+
+/// Writes further members.
+using ProblemMembers = std::function<void(JsonWriter&)>;
+
 http::Response problem(const Problem& what, int status, std::string_view detail,
-                       std::string_view request_id);
+                       std::string_view request_id, const ProblemMembers& more = {});
 http::Response problem(int status, std::string_view detail, std::string_view request_id);
 /// What is our own fault is logged with its details and told without them.
 http::Response problem(const Error& error, std::string_view request_id);

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -48,6 +49,15 @@ struct Keys {
   http::Response (*show)(const Services&, core::TenantId, std::string_view reference) = nullptr;
 };
 
+/// What a request of a tenant is charged as. Those of admins and of everybody are not limited: they
+/// are how limits are changed, and how somebody sees that the server lives.
+enum class Rated : std::uint8_t {
+  by_method,  ///< a GET is a read, all others manage
+  publish,    ///< one token a message
+  receive,
+  never,  ///< ends work that somebody holds: to refuse it would make more work
+};
+
 /// Names of schemas are those of openapi_schemas.cpp.
 struct RouteWords {
   std::string_view tag = {};
@@ -71,7 +81,11 @@ struct Route {
   RouteWords words = {};
   Body body = Body::message;
   Keys keys = {};
+  Rated rated = Rated::by_method;
 };
+
+/// nullopt: it is never limited.
+std::optional<core::RateClass> rate_class(const Route& route);
 
 constexpr bool is_own_write(const Route& route) {
   return route.pattern.starts_with("/api/v1/") && route.method != "GET";

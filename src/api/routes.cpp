@@ -1,4 +1,5 @@
 #include <array>
+#include <utility>
 
 #include "api/route.h"
 #include "api/route_index.h"
@@ -10,6 +11,17 @@ std::span<const RouteTable> route_tables() {
   static const std::array tables = {qstash::routes(), jobs::routes(), idempotency::routes(),
                                     admin::routes(), sns::routes()};
   return tables;
+}
+
+std::optional<core::RateClass> rate_class(const Route& route) {
+  switch (route.rated) {
+    case Rated::publish: return core::RateClass::publish;
+    case Rated::receive: return core::RateClass::receive;
+    case Rated::never: return std::nullopt;
+    case Rated::by_method:
+      return route.method == "GET" ? core::RateClass::read : core::RateClass::manage;
+  }
+  std::unreachable();
 }
 
 Found find_route(std::string_view method, std::string_view target) {

@@ -10,6 +10,7 @@
 #include "api/sqs/gateway.h"
 #include "api/text.h"
 #include "base/assert.h"
+#include "observe/metrics.h"
 #include "security/credentials.h"
 #include "security/digest.h"
 
@@ -32,6 +33,7 @@ Result<void> act_for_tenant(const Services& services, Call& call) {
     return fail(ErrorKind::invalid_argument,
                 "Hikyaku-Tenant: must be the id of the tenant for which the admin's token is used");
   }
+  call.by_admin = true;
   return {};
 }
 
@@ -112,6 +114,32 @@ bool take_params(Call& call, const Found& found) {
   return true;
 }
 
+/// False: a limit has refused it.
+bool let_in(const Services& services, const Route& route, Surface surface, Call& call) {
+  const auto now = call.answer.begun_at();
+  const std::optional<core::RateClass> of = rate_class(route);
+  if (!of) {
+    if (surface == Surface::own) {  // where every answer says how much is left
+      call.answer.admitted(services.admissions.look(now, *call.tenant));
+    }
+    return true;
+  }
+  limits::Asked asked{.of = *of};
+  if (route.body == Body::batch) {
+    asked = limits::batch_of(*of, call.request.body.size(), services.options.batch_items_max);
+  }
+  auto ticket = services.admissions.admit(now, *call.tenant, asked);
+  if (!ticket) {
+    if (*of == core::RateClass::publish) {
+      services.metrics.publish_refused("rate_limited");
+    }
+    call.answer.refuse(ticket.error());
+    return false;
+  }
+  call.answer.admitted(std::move(*ticket));
+  return true;
+}
+
 void dispatch(const Services& services, Call& call) {
   const std::string_view target = call.request.target;
   const Found found = find_route(call.request.method, target);
@@ -139,6 +167,9 @@ void dispatch(const Services& services, Call& call) {
   if (call.request.method == "GET") {
     call.answer.may_be_refused();
   }
+  if (call.tenant && !call.by_admin && !let_in(services, route, found.surface, call)) {
+    return;
+  }
   if (route.handler.answers != nullptr && !is_own_write(route)) {
     answering(call.answer, [&] { route.handler.answers(services, call); });
     return;
@@ -162,12 +193,20 @@ void dispatch(const Services& services, Call& call) {
 Service::Service(engine::Submitter& submitter, const engine::TenantDirectory& tenants,
                  observe::Metrics& metrics, Options options)
     : options_(std::move(options)),
-      services_{submitter, tenants, metrics, options_},
+      admissions_(options_.rates),
+      services_{submitter, tenants, metrics, options_, admissions_},
       answer_room_(std::make_shared<engine::TenantRoom>(options_.answer_bytes_max)) {
   HK_ASSERT(options_.check_destination);
   HK_ASSERT(options_.check_header);
   HK_ASSERT(options_.check_zone);
   HK_ASSERT(options_.scanned_per_listing_max > 0);
+  measure();
+}
+
+void Service::measure() {
+  const observe::Metrics::Answered answered = services_.metrics.answered();
+  admissions_.measure(std::chrono::steady_clock::now(), options_.load ? options_.load() : 0,
+                      {answered.all, answered.failed}, services_.tenants.size());
 }
 
 Service::~Service() = default;

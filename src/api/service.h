@@ -46,6 +46,11 @@ class Service {
   /// What the server is to read of a body for this target. Any thread.
   [[nodiscard]] std::size_t body_bytes_max(std::string_view target) const;
 
+  /// Who is let in. Any thread.
+  [[nodiscard]] limits::Admissions& admissions() { return admissions_; }
+  /// Looks at how busy the server is, and tightens or loosens its limits. Once a second or so.
+  void measure();
+
   /// For large answers that clients have not read yet, in bytes.
   [[nodiscard]] const engine::TenantRoom& answer_room() const { return *answer_room_; }
 
@@ -55,6 +60,7 @@ class Service {
 
   // Constant after construction.
   const Options options_;
+  limits::Admissions admissions_;
   const Services services_;
   const std::shared_ptr<engine::TenantRoom> answer_room_;
   // Slot i is touched by I/O thread i alone.

@@ -76,6 +76,7 @@ struct Arguments {
   double rate = 0;
   RetryArguments retry{};
   AdminArguments admin{};
+  LimitArguments limits{};
   std::string tenant{};
   std::string name{};
   bool once = false;
@@ -246,6 +247,25 @@ void add_tenants(CLI::App& app, Arguments& arguments) {
   add_admin_flags(*rotate, arguments.admin);
   rotate->callback(
       [&arguments] { arguments.code = rotate_tenant_token(arguments.admin, arguments.id); });
+  CLI::App* limits = tenants->add_subcommand(
+      "limits", "Show how often a tenant may call the API; with any of the options: set it");
+  limits->footer(
+      "What is set replaces all limits of the tenant. Example: hikyaku tenants limits 1 --rate 100 "
+      "--burst 200 --class publish=50");
+  add_value(*limits, "id", arguments.id, "ID", "Id of the tenant (see tenants list)")->required();
+  LimitArguments& given = arguments.limits;
+  add_value(*limits, "--rate", given.rate, "N", "Requests a second; 0: no limit [rate_tenant]");
+  add_value(*limits, "--burst", given.burst, "N", "Requests at once [the rate]");
+  add_value(*limits, "--in-flight", given.in_flight, "N", "Requests at the same time [no limit]");
+  add_value(*limits, "--weight", given.weight, "N",
+            "Weight of its share of rate_global, 1 to 1000 [1]");
+  add_value(*limits, "--class", given.classes, "NAME=RATE[:BURST]",
+            "Limit of a class of requests: publish, receive, read or manage (repeatable)");
+  limits->add_flag("--none", given.none, "Remove all limits of the tenant");
+  add_admin_flags(*limits, arguments.admin);
+  limits->callback([&arguments] {
+    arguments.code = tenant_limits(arguments.admin, arguments.id, arguments.limits);
+  });
 }
 
 void add_keys(CLI::App& app, Arguments& arguments) {

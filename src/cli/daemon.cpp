@@ -26,6 +26,11 @@ namespace {
 
 using observe::Level;
 
+/// A burst of 0 is the rate.
+core::CallLimit rate_of(std::uint64_t rate, std::uint64_t burst) {
+  return {.rate = rate, .burst = burst != 0 ? burst : rate};
+}
+
 core::Limits core_limits(const config::Options& options) {
   core::Limits limits;
   limits.global_parallelism = static_cast<std::uint32_t>(options.global_parallelism);
@@ -175,6 +180,9 @@ void Daemon::make_service() {
     api.delay_max = options_.delay_max;
   }
   api.overload_delay = options_.overload_delay;
+  api.rates = {.global = rate_of(options_.rate_global, options_.rate_global_burst),
+               .tenant = rate_of(options_.rate_tenant, options_.rate_tenant_burst)};
+  api.load = [this] { return busiest(); };
   api.global_parallelism = static_cast<std::uint32_t>(options_.global_parallelism);
   api.in_flight = [this] { return engines_->stats().in_flight; };
   api.refuse_publishes = [this] { return disk_.refuse(); };
@@ -297,7 +305,27 @@ Result<std::string> Daemon::check_destination(std::string_view text) const {
 }
 
 /// Every second, on the main thread.
-void Daemon::look_around() { disk_.look(); }
+void Daemon::look_around() {
+  disk_.look();
+  service_->measure();
+}
+
+/// How full the fullest part of the way of a request is, in millionths: the inbox, the time of the
+/// core thread since it was last asked, or what waits to be durable. Main thread.
+std::uint64_t Daemon::busiest() {
+  constexpr std::int64_t all = 1'000'000;
+  constexpr std::chrono::nanoseconds unsynced_long = std::chrono::milliseconds{100};
+  const auto now = std::chrono::steady_clock::now();
+  const engine::EngineStats stats = engines_->stats();
+  const std::chrono::nanoseconds passed = now - std::exchange(busy_asked_at_, now);
+  const std::chrono::nanoseconds worked =
+      stats.core_busy - std::exchange(busy_before_, stats.core_busy);
+  const std::int64_t busy =
+      passed.count() > 0 ? worked.count() / std::max<std::int64_t>(1, passed.count() / all) : 0;
+  return static_cast<std::uint64_t>(
+      std::max({static_cast<std::int64_t>(stats.inbox_fill), busy,
+                stats.unsynced_age / (unsynced_long / all), std::int64_t{0}}));
+}
 
 Result<void> Daemon::start_engine() {
   if (auto done = engines_->open(core::PartitionId{}, *store_, clock_, rng_); !done) return done;

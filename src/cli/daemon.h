@@ -67,6 +67,7 @@ class Daemon {
   Result<void> start_delivery();
   void make_service();
   void register_metrics();
+  std::uint64_t busiest();
   std::vector<std::shared_ptr<core::Reader>> open_views();
   Result<void> start_outbox();
   outbox::MakeCarrier way_into_this_server(const outbox::Settings& settings);
@@ -79,6 +80,8 @@ class Daemon {
 
   const config::Options& options_;
   DiskWatch disk_;
+  std::chrono::steady_clock::time_point busy_asked_at_{};
+  std::chrono::nanoseconds busy_before_{};  ///< what the core had worked when it was last asked
   delivery::EgressPolicy egress_;  ///< made by start(), constant before the first request is served
   std::atomic<api::Intake> intake_{api::Intake::nothing};
   std::atomic<int> failed_with_{0};

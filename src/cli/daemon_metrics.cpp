@@ -118,6 +118,27 @@ void Daemon::register_metrics() {
   metrics_.counter("hikyaku_answers_without_room_total",
                    "Large answers for which there was no memory.",
                    [this] { return static_cast<double>(service_->answer_room().refused()); });
+  const auto by = [](const auto& names, const auto& counts) {
+    return [&names, &counts] {
+      observe::Metrics::Labelled all;
+      for (std::size_t i = 0; i < names.size(); ++i) {
+        all.emplace_back(names[i], static_cast<double>(counts[i].load()));
+      }
+      return all;
+    };
+  };
+  const auto& limited = service_->admissions().totals();
+  metrics_.counters("hikyaku_rate_limit_allowed_total",
+                    "Requests that were measured by a limit and taken.", "class",
+                    by(core::rate_class_names, limited.allowed));
+  metrics_.counters("hikyaku_rate_limit_refused_total", "Requests that a limit refused.", "class",
+                    by(core::rate_class_names, limited.refused));
+  metrics_.counters("hikyaku_rate_limit_refused_by_level_total",
+                    "The same by the level that refused them.", "level",
+                    by(api::limits::level_names, limited.refused_by));
+  metrics_.gauge("hikyaku_rate_limit_factor",
+                 "By what the rates are multiplied, as the server is busy or fails: 0.1 to 1.",
+                 [this] { return service_->admissions().factor() / 1e6; });
   metrics_.gauge("hikyaku_store_disk_bytes", "Bytes of the store on disk.",
                  [this] { return static_cast<double>(store_->stats().disk_bytes); });
   metrics_.gauge("hikyaku_store_stalled", "1 while the store slows writes down.",

@@ -49,10 +49,34 @@ Result<void> check_access_key(const Options& options) {
   return {};
 }
 
+/// A bucket that holds less than a second's worth would never let its rate through.
+Result<void> check_rates(const Options& options) {
+  struct Row {
+    const char* name;
+    std::uint64_t rate;
+    std::uint64_t burst;
+  };
+  for (const Row& row : {Row{"rate_global", options.rate_global, options.rate_global_burst},
+                         Row{"rate_tenant", options.rate_tenant, options.rate_tenant_burst}}) {
+    const std::string name = row.name;
+    if (row.burst != 0 && row.rate == 0) {
+      return wrong(name + "_burst needs " + name + ": without a rate there is no burst");
+    }
+    if (row.burst != 0 && row.burst < row.rate) {
+      return wrong(name + "_burst (" + std::to_string(row.burst) + ") must not be below " + name +
+                   " (" + std::to_string(row.rate) + ")");
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<void> check_together(const Options& options) {
   if (auto fits = check_access_key(options); !fits) {
+    return fits;
+  }
+  if (auto fits = check_rates(options); !fits) {
     return fits;
   }
   if (options.tls_cert.empty() != options.tls_key.empty()) {

@@ -172,6 +172,7 @@ HK_COMMAND(PutDocumentCommand)
 HK_COMMAND(DeleteDocumentCommand)
 
 HK_COMMAND(UpsertTenant)
+HK_COMMAND(SetTenantLimits)
 HK_REPLY(TenantStored)
 
 HK_REPLY(Done)

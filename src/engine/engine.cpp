@@ -30,6 +30,12 @@ std::size_t total_weight(const std::vector<Submission>& submissions) {
                                [](const Submission& one) { return one.weight.carried; });
 }
 
+std::uint32_t millionths(std::uint64_t part, std::uint64_t whole) {
+  constexpr std::uint64_t all = 1'000'000;
+  return static_cast<std::uint32_t>(std::min(part, whole) * all /
+                                    std::max<std::uint64_t>(whole, 1));
+}
+
 bool changes_tenant(const core::Effect& effect) {
   return std::holds_alternative<core::TenantChanged>(effect);
 }
@@ -158,14 +164,16 @@ void Engine::run_core() {
     if (commands.empty() && !other_places && (!wake_at || *wake_at > now)) {
       continue;
     }
+    const auto begun = std::chrono::steady_clock::now();
     auto written = partition_.run(now, commands);
+    const auto ended = std::chrono::steady_clock::now();
     if (!written) {
       answer_unknown(commands);
       fail_stop(written.error());
       break;
     }
     written_bytes = weight - total_weight(commands);
-    publish_stats(written->answered.size());
+    publish_stats(written->answered.size(), ended - begun);
     if (options_.on_places) {
       const core::Machine& machine = partition_.machine();
       options_.on_places({places, machine.places(), machine.wants_places()});
@@ -175,7 +183,10 @@ void Engine::run_core() {
     }
     {
       const std::lock_guard lock(sync_mutex_);
-      to_sync_.push_back({std::move(*written)});
+      if (unsynced_ == 0) {
+        oldest_unsynced_ = ended;
+      }
+      to_sync_.push_back({std::move(*written), ended});
       ++unsynced_;
     }
     sync_filled_.notify_one();
@@ -232,6 +243,9 @@ void Engine::run_sync(std::uint64_t durable) {
     {
       const std::lock_guard lock(sync_mutex_);
       unsynced_ -= pending.size();
+      if (!to_sync_.empty()) {
+        oldest_unsynced_ = to_sync_.front().since;
+      }
     }
     sync_drained_.notify_one();
   }
@@ -333,9 +347,10 @@ void Engine::stop() {
   partition_.forget_view();  // a start or a batch that failed still holds it
 }
 
-void Engine::publish_stats(std::size_t commands) {
+void Engine::publish_stats(std::size_t commands, std::chrono::nanoseconds busy) {
   const core::Machine& machine = partition_.machine();
   const std::lock_guard lock(stats_mutex_);
+  stats_.core_busy += busy;
   ++stats_.batches;
   stats_.commands += commands;
   stats_.in_flight = machine.in_flight();
@@ -349,10 +364,18 @@ EngineStats Engine::stats() const {
     const std::lock_guard lock(stats_mutex_);
     stats = stats_;
   }
+  {
+    const std::lock_guard lock(sync_mutex_);
+    if (unsynced_ > 0) {
+      stats.unsynced_age = std::chrono::steady_clock::now() - oldest_unsynced_;
+    }
+  }
   const std::lock_guard lock(inbox_mutex_);
   stats.inbox = inbox_.size();
   stats.inbox_bytes = inbox_.bytes();
   stats.inbox_refused = inbox_refused_;
+  stats.inbox_fill = std::max(millionths(stats.inbox, options_.inbox_max),
+                              millionths(stats.inbox_bytes, options_.inbox_bytes_max));
   return stats;
 }
 

@@ -7,7 +7,9 @@
 /// `unknown_outcome`, nothing more is accepted, and on_fatal is told. It cannot be started again.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -35,6 +37,10 @@ struct EngineStats {
   std::uint64_t in_flight = 0;
   std::uint64_t in_memory = 0;
   std::uint64_t lanes = 0;
+  // Of the partition that has most of it.
+  std::uint32_t inbox_fill = 0;             ///< millionths of the room for commands or bytes
+  std::chrono::nanoseconds core_busy{};     ///< what its core thread has worked, since the start
+  std::chrono::nanoseconds unsynced_age{};  ///< how long its oldest batch waits to be durable
 
   EngineStats& operator+=(const EngineStats& other) {
     batches += other.batches;
@@ -46,6 +52,9 @@ struct EngineStats {
     in_flight += other.in_flight;
     in_memory += other.in_memory;
     lanes += other.lanes;
+    inbox_fill = std::max(inbox_fill, other.inbox_fill);
+    core_busy = std::max(core_busy, other.core_busy);
+    unsynced_age = std::max(unsynced_age, other.unsynced_age);
     return *this;
   }
 };
@@ -109,6 +118,7 @@ class Engine final {
  private:
   struct Pending {
     Partition::Written written{};
+    std::chrono::steady_clock::time_point since{};
   };
 
   void run_core();
@@ -117,7 +127,7 @@ class Engine final {
   void answer_unsynced();
   void answer_unknown(std::vector<Submission>& submissions);
   void fail_stop(const Error& error);
-  void publish_stats(std::size_t commands);
+  void publish_stats(std::size_t commands, std::chrono::nanoseconds busy = {});
 
   const EngineOptions options_;
   store::Store& store_;
@@ -133,11 +143,12 @@ class Engine final {
   bool starts_stopped_ = false;
   std::uint32_t places_;
 
-  std::mutex sync_mutex_;
+  mutable std::mutex sync_mutex_;
   std::condition_variable sync_filled_;   ///< for the sync thread
   std::condition_variable sync_drained_;  ///< for the core thread
   std::vector<Pending> to_sync_;
   std::size_t unsynced_ = 0;  ///< batches handed over and not yet released
+  std::chrono::steady_clock::time_point oldest_unsynced_{};  ///< since when; while there is one
   bool sync_closed_ = false;
 
   std::atomic<bool> failed_{false};

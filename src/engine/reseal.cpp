@@ -19,8 +19,8 @@ Result<core::Tenant> resealed(core::Tenant tenant, const security::MasterKey& fr
     }
   };
   // All fields by name: one that is added does not compile here before it is dealt with.
-  auto& [id, name, token_digests, current_key, next_key, created_at, access_keys, development] =
-      tenant;
+  auto& [id, name, token_digests, current_key, next_key, created_at, access_keys, development,
+         limits] = tenant;
   reseal(current_key, signing_key_context(name, "current"));
   reseal(next_key, signing_key_context(name, "next"));
   for (core::AccessKey& key : access_keys) {

@@ -51,6 +51,8 @@ Result<void> TenantDirectory::put(const core::Tenant& tenant, core::PartitionId 
   entry->partition = partition;
   entry->name = tenant.name;
   entry->token_digests = tenant.token_digests;
+  entry->limits = tenant.limits;
+  entry->limited = tenant.limits.any();
   auto current =
       master_key_.open(tenant.sealed_current_key, signing_key_context(tenant.name, "current"));
   if (!current) {
@@ -73,6 +75,7 @@ Result<void> TenantDirectory::put(const core::Tenant& tenant, core::PartitionId 
   }
 
   const std::lock_guard lock(writing_);
+  entry->revision = ++revision_;
   if (lent_ && lent_->first == tenant.id) {
     const Lent& lent = lent_->second;
     if (lent.token) {
@@ -151,6 +154,8 @@ std::shared_ptr<const TenantDirectory::Entry> TenantDirectory::find(core::Tenant
   const auto found = table->by_id.find(id);
   return found == table->by_id.end() ? nullptr : found->second;
 }
+
+std::size_t TenantDirectory::size() const { return std::atomic_load(&table_)->by_id.size(); }
 
 std::vector<std::shared_ptr<const TenantDirectory::Entry>> TenantDirectory::all() const {
   std::vector<std::shared_ptr<const Entry>> entries;

@@ -37,6 +37,9 @@ class TenantDirectory {
     std::vector<std::string> token_digests{};
     Secret current_key{};
     Secret next_key{};
+    core::TenantLimits limits{};
+    bool limited = false;        ///< limits.any()
+    std::uint64_t revision = 0;  ///< grows with every put(): of two entries the newer one counts
   };
   /// Who signs with an access key.
   struct Signer {
@@ -69,6 +72,7 @@ class TenantDirectory {
   /// nullopt: nobody has that key.
   [[nodiscard]] std::optional<Signer> find_access_key(std::string_view id) const;
   [[nodiscard]] std::vector<std::shared_ptr<const Entry>> all() const;
+  [[nodiscard]] std::size_t size() const;
 
   /// The tenant with one more access key, sealed so that put() opens it.
   [[nodiscard]] core::Tenant with_access_key(core::Tenant tenant, const std::string& id,
@@ -86,6 +90,7 @@ class TenantDirectory {
   const security::MasterKey& master_key_;
   std::mutex writing_;
   std::optional<std::pair<core::TenantId, Lent>> lent_;  ///< guarded by writing_
+  std::uint64_t revision_ = 0;                           ///< guarded by writing_
   std::shared_ptr<const Table> table_;  ///< std::atomic_load / std::atomic_store only
 };
 

@@ -216,6 +216,15 @@ void Metrics::request(int status, double seconds) {
   impl_->request_seconds.observe(seconds);
 }
 
+Metrics::Answered Metrics::answered() const {
+  Answered answered;
+  answered.failed = impl_->requests.back().load(std::memory_order_relaxed);
+  for (const Count& count : impl_->requests) {
+    answered.all += count.load(std::memory_order_relaxed);
+  }
+  return answered;
+}
+
 void Metrics::published(bool deduplicated) { add(impl_->published[deduplicated ? 1 : 0]); }
 
 void Metrics::publish_refused(std::string_view reason) { impl_->refused.add_one(reason); }

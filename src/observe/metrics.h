@@ -66,6 +66,13 @@ class Metrics {
   std::function<void(double)> histogram_ms(const std::string& name, const std::string& help,
                                            const std::string& label, const std::string& value);
 
+  /// Requests so far, and those of them that were answered 5xx.
+  struct Answered {
+    std::uint64_t all = 0;
+    std::uint64_t failed = 0;
+  };
+  [[nodiscard]] Answered answered() const;
+
   /// Every metric in the text format, version 0.0.4.
   [[nodiscard]] std::string render();
 

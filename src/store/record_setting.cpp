@@ -35,6 +35,45 @@ void set_pull(records::PullSettings& record, const core::PullSettings& pull) {
   record.set_version(version);
 }
 
+void set_limit(records::CallLimit& record, const core::CallLimit& limit) {
+  const auto& [rate, burst, in_flight] = limit;
+  record.set_rate(rate);
+  record.set_burst(burst);
+  record.set_in_flight(in_flight);
+}
+
+core::CallLimit take_limit(const records::CallLimit& record) {
+  return {.rate = record.rate(), .burst = record.burst(), .in_flight = record.in_flight()};
+}
+
+void set_limits(records::TenantLimits& record, const core::TenantLimits& limits) {
+  const auto& [own_rate, all, weight, classes] = limits;
+  record.set_own_rate(own_rate);
+  set_limit(*record.mutable_all(), all);
+  record.set_weight(weight);
+  for (std::size_t i = 0; i < classes.size(); ++i) {
+    if (classes[i].any()) {
+      records::ClassLimit& out = *record.add_classes();
+      out.set_rate_class(static_cast<std::uint32_t>(i));
+      set_limit(*out.mutable_limit(), classes[i]);
+    }
+  }
+}
+
+/// False: of a class that there is not.
+bool take_limits(const records::TenantLimits& record, core::TenantLimits& limits) {
+  limits.own_rate = record.own_rate();
+  limits.all = take_limit(record.all());
+  limits.weight = record.weight();
+  for (const records::ClassLimit& one : record.classes()) {
+    if (one.rate_class() >= limits.classes.size()) {
+      return false;
+    }
+    limits.classes[one.rate_class()] = take_limit(one.limit());
+  }
+  return true;
+}
+
 /// Queues that were stored before pushes were the core's have them among what is the adapter's.
 core::PushSettings take_push(records::PullSettings& record) {
   core::PushSettings push{.url = std::move(*record.mutable_push_url()),
@@ -162,7 +201,7 @@ Result<core::FlowKey> Codec<core::FlowKey>::decode(core::KeyOf<core::FlowKey> ke
 template <>
 std::string Codec<core::Tenant>::encode(const core::Tenant& tenant) {
   const auto& [id, name, token_digests, sealed_current_key, sealed_next_key, created_at,
-               access_keys, development] = tenant;
+               access_keys, development, limits] = tenant;
   static_cast<void>(id);  // the key says it
   records::Tenant record;
   record.set_name(name);
@@ -179,6 +218,9 @@ std::string Codec<core::Tenant>::encode(const core::Tenant& tenant) {
     out.set_created_at(to_ms(made_at));
   }
   record.set_development(development);
+  if (limits != core::TenantLimits{}) {
+    set_limits(*record.mutable_limits(), limits);
+  }
   return serialize(record);
 }
 
@@ -200,6 +242,9 @@ Result<core::Tenant> Codec<core::Tenant>::decode(core::KeyOf<core::Tenant> id,
     tenant.access_keys.push_back({std::move(*one.mutable_id()),
                                   std::move(*one.mutable_sealed_secret()),
                                   moment_from_ms(one.created_at())});
+  }
+  if (record.has_limits() && !take_limits(record.limits(), tenant.limits)) {
+    return broken_record("tenant");
   }
   return tenant;
 }

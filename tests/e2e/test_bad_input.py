@@ -191,11 +191,12 @@ def unknown_rows():
 
 ROWS = [*publishing_rows(), *body_rows(), *query_rows(), *unknown_rows()]
 
-# What has nothing that could be wrong, or is tested with the token of the operator (test_tenants.py).
+# What has nothing that could be wrong, or is tested with the token of the operator (test_tenants.py, test_limits.py).
 WITHOUT_ROWS = {("GET", "/v2/topics"), ("DELETE", "/v2/topics/{name}"), ("GET", "/v2/queues"), ("DELETE", "/v2/queues/{name}"),
                 ("GET", "/v2/globalParallelism"), ("GET", "/v2/keys"), ("POST", "/v2/keys/rotate"),
                 ("POST", "/api/v1/admin/backup"), ("GET", "/api/v1/tenants"), ("POST", "/api/v1/tenants"),
                 ("DELETE", "/api/v1/idempotency"), ("POST", "/api/v1/tenants/{id}/rotate-token"), ("GET", "/api/v1/tenants/{id}/access-keys"),
+                ("GET", "/api/v1/tenants/{id}/limits"), ("PUT", "/api/v1/tenants/{id}/limits"),
                 ("POST", "/api/v1/tenants/{id}/access-keys"), ("DELETE", "/api/v1/tenants/{id}/access-keys/{key}"),
                 ("GET", "/api/openapi.json"), ("GET", "/metrics"),
                 ("GET", "/healthz"), ("GET", "/readyz"), ("GET", "/sns/certificate.pem")}

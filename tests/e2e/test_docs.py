@@ -204,6 +204,9 @@ class Commands(Followed):
     def test_limit_the_rate(self):
         self.follow(read("docs/how-to/limit-the-rate.md"))
 
+    def test_rate_limits(self):
+        self.follow(read("docs/how-to/rate-limits.md"))
+
     def test_schedule(self):
         self.follow(read("docs/how-to/schedule.md"))
 

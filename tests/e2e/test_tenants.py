@@ -94,7 +94,8 @@ class Tenants(Admin):
     def test_the_admin_api_is_not_for_tenants(self):
         for method, target in (("GET", "/api/v1/tenants"), ("POST", "/api/v1/tenants"),
                                ("POST", "/api/v1/tenants/1/rotate-token"), ("GET", "/api/v1/tenants/1/access-keys"),
-                               ("POST", "/api/v1/tenants/1/access-keys"), ("DELETE", "/api/v1/tenants/1/access-keys/HK1")):
+                               ("POST", "/api/v1/tenants/1/access-keys"), ("DELETE", "/api/v1/tenants/1/access-keys/HK1"),
+                               ("GET", "/api/v1/tenants/1/limits"), ("PUT", "/api/v1/tenants/1/limits")):
             self.assertEqual(self.server.request(method, target, b"{}").status, 401)
 
     def test_what_dev_fixes_cannot_be_rotated(self):

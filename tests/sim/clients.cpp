@@ -289,6 +289,15 @@ void Simulation::cancel_something() {
 /// Reads the tenant now and changes it a little later: another one may have been there meanwhile.
 void Simulation::change_credentials(core::TenantId tenant) {
   const core::Tenant& seen = model_.tenants().at(tenant);
+  // Not drawn: seeds stay what they were.
+  if (next_op_ % 3 == 0) {
+    Op op{.kind = Op::Kind::set_limits, .tenant = tenant};
+    op.limits.weight = static_cast<std::uint32_t>(1 + next_op_ % 7);
+    // A burst that is below its rate must be refused.
+    op.limits.classes[next_op_ % core::rate_classes] = {.rate = 10, .burst = 9 + next_op_ % 4};
+    heap_.after(up_to(config_.gap * 20), [this, op = std::move(op)] { submit(op); });
+    return;
+  }
   Op op{.kind = Op::Kind::change_tenant, .tenant = tenant, .credentials = seen, .if_still = seen};
   op.credentials.token_digests = {seen.name + " " + std::to_string(next_op_)};
   heap_.after(up_to(config_.gap * 20), [this, op = std::move(op)] { submit(op); });

@@ -451,6 +451,7 @@ class Model {
 
   // model_schedules.cpp
   Expected change_tenant(const Op& op);
+  Expected set_limits(const Op& op);
   Expected schedule(const Op& op);
   Expected delete_schedule(const Op& op);
   Expected pause_schedule(const Op& op);

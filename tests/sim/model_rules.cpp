@@ -46,10 +46,29 @@ Expected Model::change_tenant(const Op& op) {
     return refused(ErrorKind::unavailable);
   }
   const auto stored = written_->tenants.find(op.tenant);
-  require(stored != written_->tenants.end() && stored->second == op.credentials, "I2 present",
-          "a change of tenant " + known.name + " was not stored");
+  // Limits may have been set behind it, in the same batch.
+  require(stored != written_->tenants.end() &&
+              stored->second.token_digests == op.credentials.token_digests,
+          "I2 present", "a change of tenant " + known.name + " was not stored");
   undo_.push_back({batch_, [this, before = known] { tenants_[before.id] = before; }});
   known = op.credentials;
+  return {.kind = Expected::Kind::tenant};
+}
+
+/// As a whole, whatever its credentials are.
+Expected Model::set_limits(const Op& op) {
+  core::Tenant& known = tenants_.at(op.tenant);
+  for (const core::CallLimit& limit : op.limits.classes) {
+    if (limit.burst < limit.rate) {
+      return refused(ErrorKind::invalid_argument);
+    }
+  }
+  // Which ones is seen by the scan: they may have been set again in the same batch.
+  require(op.limits == known.limits || written_->tenants.contains(op.tenant), "I2 present",
+          "the limits of tenant " + known.name + " were not stored");
+  undo_.push_back(
+      {batch_, [this, id = known.id, before = known.limits] { tenants_[id].limits = before; }});
+  known.limits = op.limits;
   return {.kind = Expected::Kind::tenant};
 }
 
@@ -95,6 +114,7 @@ Expected Model::decide(const Op& op) {
       return {.kind = Expected::Kind::tenant};
     }
     case Op::Kind::change_tenant: return change_tenant(op);
+    case Op::Kind::set_limits: return set_limits(op);
     case Op::Kind::inspect: return inspect(op);
     case Op::Kind::batch: return publish_batch(op);
     case Op::Kind::add_endpoints:

@@ -170,6 +170,7 @@ core::Command to_command(const Op& op) {
     case Op::Kind::tenant: return core::UpsertTenant{.tenant = {.name = op.name}};
     case Op::Kind::change_tenant:
       return core::UpsertTenant{.tenant = op.credentials, .if_still = op.if_still};
+    case Op::Kind::set_limits: return core::SetTenantLimits{op.tenant, op.limits};
     case Op::Kind::schedule: {
       core::UpsertSchedule upsert;
       upsert.schedule.tenant = op.tenant;

@@ -83,6 +83,7 @@ struct Op {
     inspect_flows,
     tenant,
     change_tenant,
+    set_limits,
     inspect,
     batch,
     add_endpoints,
@@ -157,6 +158,7 @@ struct Op {
   // change_tenant: what it is to be, and what the operator has seen before
   core::Tenant credentials{};
   core::Tenant if_still{};
+  core::TenantLimits limits{};  ///< set_limits
 
   std::string name{};
   std::optional<std::uint32_t> parallelism{};

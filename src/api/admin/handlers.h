@@ -18,6 +18,10 @@ void list_tenants(const Services& services, Call& call);
 Write create_tenant(const Services& services, Call& call);
 Write rotate_token(const Services& services, Call& call);
 
+/// How often the tenant may call the API, and what it has left.
+void get_limits(const Services& services, Call& call);
+Write set_limits(const Services& services, Call& call);
+
 void list_access_keys(const Services& services, Call& call);
 /// POST: 201 with the id and the secret of the new key.
 Write create_access_key(const Services& services, Call& call);

@@ -4,10 +4,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 
 #include "api/aws/dialect.h"
+#include "core/tenant/limits.h"
 
 namespace hk::api::sqs {
 class Exchange;
@@ -28,7 +30,8 @@ enum class Work : std::uint8_t {
 
 struct ActionTraits {
   Work work = Work::ordinary;
-  bool at_queue = true;  ///< may be sent to a queue's own address
+  bool at_queue = true;           ///< may be sent to a queue's own address
+  std::uint8_t messages_max = 0;  ///< that it publishes; 0: it publishes none
   /// Not empty: also works without a signature, as a link in a message that SNS delivered. This
   /// parameter names whose it is.
   std::string_view link = {};
@@ -39,6 +42,9 @@ struct ActionRow {
   ActionHandler handler;
   ActionTraits traits = {};
 };
+
+/// What a request for it is charged as. nullopt: it is never limited.
+std::optional<core::RateClass> rate_class(const ActionRow& row);
 
 /// null: the service has no such action.
 const ActionRow* find_action(Dialect dialect, std::string_view name);

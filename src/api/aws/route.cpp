@@ -64,6 +64,19 @@ Checked<Routed> route_query(const http::Request& request, const Checked<Signatur
 
 }  // namespace
 
+std::optional<core::RateClass> rate_class(const ActionRow& row) {
+  switch (row.traits.work) {
+    case Work::settle: return std::nullopt;
+    case Work::receive: return core::RateClass::receive;
+    case Work::ordinary: break;
+  }
+  if (row.traits.messages_max > 0) {
+    return core::RateClass::publish;
+  }
+  const bool reads = row.name.starts_with("Get") || row.name.starts_with("List");
+  return reads ? core::RateClass::read : core::RateClass::manage;
+}
+
 const ActionRow* find_action(Dialect dialect, std::string_view name) {
   const std::span<const ActionRow> rows = is_sns(dialect) ? sns::actions() : sqs::actions();
   const auto row = std::ranges::find(rows, name, &ActionRow::name);

@@ -1,5 +1,6 @@
 // POST /v2/batch: many publishes in one request and one atomic accept. An item that is wrong is
 // told in its place and does not stop the others.
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -136,6 +137,10 @@ void publish_batch(const Services& services, Call& call) {
   if (!given) {
     services.metrics.publish_refused("invalid");
     call.answer(error_response(given.error()));
+    return;
+  }
+  if (!call.answer.costs(std::max<std::size_t>(1, given->size()))) {
+    services.metrics.publish_refused("rate_limited");
     return;
   }
 

@@ -224,7 +224,7 @@ void publish_batch(const ExchangePtr& exchange, aws::Input& input) {
   const std::string arn(input.required_text("TopicArn"));
   std::vector<aws::Input> entries = input.entries("PublishBatchRequestEntries");
   const auto ids = sqs::batch_ids(*exchange, input, entries);
-  if (!ids) {
+  if (!ids || !exchange->costs(entries.size())) {
     return;
   }
   std::size_t bytes = 0;

@@ -13,8 +13,8 @@ using aws::ActionRow;
 
 // clang-format off
 constexpr std::array sns_actions = {
-    ActionRow{"Publish", publish},
-    ActionRow{"PublishBatch", publish_batch},
+    ActionRow{"Publish", publish, {.messages_max = 1}},
+    ActionRow{"PublishBatch", publish_batch, {.messages_max = 10}},
     ActionRow{"CreateTopic", create_topic},
     ActionRow{"DeleteTopic", delete_topic},
     ActionRow{"ListTopics", list_topics},

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "api/aws/names.h"
+#include "api/limits/told.h"
 #include "api/sqs/extra_settings.h"
 #include "observe/log.h"
 #include "observe/metrics.h"
@@ -40,6 +41,35 @@ std::optional<core::Queue> look_up(const Exchange& exchange, std::string_view na
 }
 
 }  // namespace
+
+bool Exchange::let_in(const limits::Asked& asked) {
+  auto ticket = services.admissions.admit(answer_.begun_at(), *tenant, asked);
+  if (!ticket) {
+    if (asked.of == core::RateClass::publish) {
+      services.metrics.publish_refused("rate_limited");
+    }
+    refuse(ticket.error());
+    return false;
+  }
+  answer_.admitted(std::move(*ticket));
+  return true;
+}
+
+bool Exchange::costs(std::uint64_t messages) {
+  const std::optional<limits::Turned> turned = answer_.recharge(messages);
+  if (turned) {
+    services.metrics.publish_refused("rate_limited");
+    refuse(*turned);
+  }
+  return !turned;
+}
+
+void Exchange::refuse(const limits::Turned& turned) {
+  http::Response response =
+      aws::error_response(dialect, limits::refusal_for_aws(turned), request_id);
+  limits::add_fields_for_aws(response, turned);
+  answer_(std::move(response));
+}
 
 void Exchange::fail(const Error& error) {
   if (error.kind == ErrorKind::internal || error.kind == ErrorKind::corruption) {

@@ -43,6 +43,10 @@ class Exchange {
   void refuse(const aws::Refusal& refusal) {
     answer_(aws::error_response(dialect, refusal, request_id));
   }
+  /// What limits the tenant's requests. False: it was refused.
+  [[nodiscard]] bool let_in(const limits::Asked& asked);
+  /// Of a batch, when it turns out how many messages it has. False: it was refused.
+  [[nodiscard]] bool costs(std::uint64_t messages);
   /// `write(output)` writes the members of the result.
   template <class Write>
   void succeed(Write&& write) {
@@ -81,6 +85,8 @@ class Exchange {
   }
 
  private:
+  void refuse(const limits::Turned& turned);
+
   Answer answer_;
 };
 using ExchangePtr = std::shared_ptr<Exchange>;

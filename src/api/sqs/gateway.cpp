@@ -64,6 +64,19 @@ aws::Checked<void> identify(Exchange& exchange, const aws::Routed& routed,
   return {};
 }
 
+/// False: a limit has refused it.
+bool pass_limits(Exchange& exchange, const aws::ActionRow& row, const http::Request& request) {
+  const std::optional<core::RateClass> of = aws::rate_class(row);
+  if (!of) {
+    return true;
+  }
+  limits::Asked asked{.of = *of};
+  if (row.traits.messages_max > 1) {
+    asked = limits::batch_of(*of, request.body.size(), row.traits.messages_max);
+  }
+  return exchange.let_in(asked);
+}
+
 /// What the edge refuses by itself.
 aws::ErrorCode code_of(int status) {
   switch (status) {
@@ -120,6 +133,9 @@ void handle(const Services& services, Call& call) {
   if (routed->row == nullptr) {
     exchange->refuse({aws::ErrorCode::unknown_operation,
                       "The action " + routed->action + " is not valid for this endpoint."});
+    return;
+  }
+  if (!pass_limits(*exchange, *routed->row, call.request)) {
     return;
   }
   aws::Checked<aws::Input> input = aws::input_of(*routed, call.request);

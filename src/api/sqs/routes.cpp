@@ -14,9 +14,9 @@ using aws::Work;
 // clang-format off
 constexpr std::array sqs_actions = {
     ActionRow{"ReceiveMessage", receive_message, {.work = Work::receive}},
-    ActionRow{"SendMessage", send_message},
+    ActionRow{"SendMessage", send_message, {.messages_max = 1}},
     ActionRow{"DeleteMessage", delete_message, {.work = Work::settle}},
-    ActionRow{"SendMessageBatch", send_message_batch},
+    ActionRow{"SendMessageBatch", send_message_batch, {.messages_max = 10}},
     ActionRow{"DeleteMessageBatch", delete_message_batch, {.work = Work::settle}},
     ActionRow{"ChangeMessageVisibility", change_message_visibility, {.work = Work::settle}},
     ActionRow{"ChangeMessageVisibilityBatch", change_message_visibility_batch, {.work = Work::settle}},

@@ -123,7 +123,7 @@ void send_message_batch(const ExchangePtr& exchange, aws::Input& input) {
   }
   std::vector<aws::Input> entries = input.entries("Entries");
   auto ids = batch_ids(*exchange, input, entries);
-  if (!ids) {
+  if (!ids || !exchange->costs(entries.size())) {
     return;
   }
   std::size_t bytes = 0;

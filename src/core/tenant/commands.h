@@ -16,7 +16,14 @@ struct UpsertTenant {
   bool create_with_id = false;  ///< whoever asks knows that no partition has a tenant of that id
 };
 
-using TenantCommand = std::variant<UpsertTenant>;
+/// Replaces its limits as a whole. not_found: nobody has that id. invalid_argument: beyond what
+/// TenantLimits allows, or a burst below its rate.
+struct SetTenantLimits {
+  TenantId tenant{};
+  TenantLimits limits{};
+};
+
+using TenantCommand = std::variant<UpsertTenant, SetTenantLimits>;
 
 // ---- replies ----
 

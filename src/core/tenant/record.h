@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/message.h"
+#include "core/tenant/limits.h"
 
 namespace hk::core {
 
@@ -28,6 +29,7 @@ struct Tenant {
   /// Made by a server for development: its token and keys are known to nobody, and a server for
   /// production refuses the directory until it has real ones.
   bool development = false;
+  TenantLimits limits{};
   friend bool operator==(const Tenant&, const Tenant&) = default;
 };
 inline TenantId key_of(const Tenant& tenant) { return tenant.id; }

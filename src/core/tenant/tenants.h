@@ -28,6 +28,7 @@ class Tenants : Component {
 
  private:
   Reply decide(const UpsertTenant& command);
+  Reply decide(const SetTenantLimits& command);
 
   std::map<TenantId, Tenant> tenants_;
   std::map<TenantId, Counters> counters_;

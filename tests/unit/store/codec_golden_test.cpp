@@ -68,6 +68,9 @@ constexpr std::string_view tenant_1 =
 constexpr std::string_view tenant_2 =  // has an access key and the mark of development
     "0a0764656661756c7412086469676573742d3112086469676573742d321a087365616c65642d61220873"
     "65616c65642d6228d20932120a03484b3112087365616c65642d6318ae2c3801";
+constexpr std::string_view tenant_3 =  // has limits
+    "0a0764656661756c7412086469676573742d3112086469676573742d321a087365616c65642d61220873"
+    "65616c65642d6228d209421d08011207086410c8011832180322061204080510062206080612021807";
 constexpr std::string_view meta_1 = "0801100818462080d095ffbc31";
 constexpr std::string_view meta_2 = "0801100818c68080808080c0022080d095ffbc312805";
 
@@ -217,6 +220,8 @@ TEST(CodecGolden, WhatIsWrittenIsWhatWasAlwaysWritten) {
   EXPECT_EQ(to_hex(only_write(core::Put<core::Tenant>{samples::tenant()}).value), tenant_1);
   EXPECT_EQ(to_hex(only_write(core::Put<core::Tenant>{samples::tenant_of_development()}).value),
             tenant_2);
+  EXPECT_EQ(to_hex(only_write(core::Put<core::Tenant>{samples::tenant_with_limits()}).value),
+            tenant_3);
   EXPECT_EQ(to_hex(only_write(core::Put<core::Meta>{samples::meta()}).value), meta_1);
   EXPECT_EQ(to_hex(only_write(core::Put<core::Meta>{samples::meta_of_origin()}).value), meta_2);
 }
@@ -254,6 +259,10 @@ TEST(CodecGolden, WhatWasWrittenIsReadAsItWasMeant) {
   EXPECT_EQ(Codec<core::Tenant>::decode(core::TenantId{5}, from_hex(tenant_1)), samples::tenant());
   EXPECT_EQ(Codec<core::Tenant>::decode(core::TenantId{5}, from_hex(tenant_2)),
             samples::tenant_of_development());
+  EXPECT_EQ(Codec<core::Tenant>::decode(core::TenantId{5}, from_hex(tenant_3)),
+            samples::tenant_with_limits());
+  const std::string of_no_class = std::string(tenant_1) + "420422020807";
+  EXPECT_FALSE(Codec<core::Tenant>::decode(core::TenantId{5}, from_hex(of_no_class)).has_value());
   EXPECT_EQ(Codec<core::Counters>::decode({}, from_hex(counters_1)), samples::counters());
   EXPECT_EQ(Codec<core::Meta>::decode({}, from_hex(meta_1)), samples::meta());
   EXPECT_EQ(Codec<core::Meta>::decode({}, from_hex(meta_2)), samples::meta_of_origin());

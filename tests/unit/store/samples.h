@@ -244,6 +244,15 @@ inline core::Tenant tenant_of_development() {
   return made;
 }
 
+inline core::Tenant tenant_with_limits() {
+  core::Tenant made = tenant();
+  made.limits = {
+      .own_rate = true, .all = {.rate = 100, .burst = 200, .in_flight = 50}, .weight = 3};
+  made.limits.classes[static_cast<std::size_t>(core::RateClass::publish)] = {.rate = 5, .burst = 6};
+  made.limits.classes[static_cast<std::size_t>(core::RateClass::source)] = {.in_flight = 7};
+  return made;
+}
+
 inline core::Counters counters() { return {100, 1, 40, 30, 20, 10, 5, 200, 7}; }
 
 inline core::Meta meta() {

@@ -81,7 +81,8 @@ class ActionTest : public ::testing::Test {
   security::MasterKey master_key_ =
       std::move(*security::MasterKey::from_hex(Secret(std::string(64, 'a'))));
   engine::TenantDirectory tenants_{master_key_};
-  Services services_{submitter, tenants_, metrics, options};
+  limits::Admissions admissions_{{}};
+  Services services_{submitter, tenants_, metrics, options, admissions_};
   Batcher batcher_{submitter, io, std::make_unique<security::SystemRng>()};
 };
 
