@@ -61,7 +61,10 @@ class Answer {
     surface_ = surface;
     request_id_ = std::move(request_id);
   }
-  void of_tenant(core::TenantId tenant) { tenant_ = tenant; }
+  void of_tenant(core::TenantId tenant) {
+    tenant_ = tenant;
+    respond_.belongs_to(tenant.value());
+  }
   /// For a request that changes nothing: without room for a large answer it is told to come back.
   /// All others get theirs in any case.
   void may_be_refused() { may_be_refused_ = true; }

@@ -442,8 +442,8 @@ void serve_connection(IoLoop& loop, ServerCore& core, Socket socket, Peer peer) 
       return;
     }
     if (net::SslPtr ssl = core.tls->new_connection()) {
-      std::make_shared<Connection<TlsStream>>(loop, core, std::move(peer), std::move(socket),
-                                              std::move(ssl))
+      std::make_shared<Connection<TlsStream>>(loop, core, std::move(peer), loop.sockets(),
+                                              std::move(socket), std::move(ssl))
           ->start();
       return;
     }
