@@ -73,6 +73,10 @@ class PollSet {
   /// Not any more.
   void forget(Watched& watched);
 
+  /// For what is read from one socket and used before the next one is.
+  static constexpr std::size_t room_bytes = std::size_t{64} * 1024;
+  [[nodiscard]] char* room() { return room_.get(); }
+
   [[nodiscard]] boost::asio::io_context& io() { return io_; }
 
  private:
@@ -104,6 +108,7 @@ class PollSet {
   boost::asio::io_context& io_;
   boost::asio::posix::basic_stream_descriptor<boost::asio::io_context::executor_type> epoll_;
   std::array<epoll_event, events_max> events_{};
+  std::unique_ptr<char[]> room_ = std::make_unique_for_overwrite<char[]>(room_bytes);
   std::unordered_map<Party, Line> lines_;
   boost::intrusive::list<Line> round_{};  ///< those with somebody ready, in turn
   Watched* behind_all_ = nullptr;         ///< to be put at the end of the longest line

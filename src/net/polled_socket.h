@@ -30,6 +30,12 @@ class PolledSocket final : public PollSet::Watched {
 
   /// Ends with eof when the peer has closed its side. REQUIRES: size > 0; `data` stays until then.
   void async_read_some(char* data, std::size_t size, ReadDone done);
+  /// The same into the set's room, where it stays until `done` returns. REQUIRES: no more than
+  /// PollSet::room_bytes.
+  void async_read_to_room(std::size_t size, ReadDone done) {
+    async_read_some(set_.room(), size, std::move(done));
+  }
+  [[nodiscard]] const char* room() const { return set_.room(); }
   /// For who reads from the descriptor itself, and has just found nothing there.
   void async_wait_readable(WaitDone done) { readable_done_ = std::move(done); }
   /// For who has just found no room.

@@ -27,6 +27,7 @@ using Failure = boost::system::error_code;
 class PlainStream {
  public:
   static constexpr bool has_handshake = false;
+  static constexpr bool lends_room = true;  ///< to read into, until the handler returns
 
   PlainStream(net::PollSet& sockets, Socket socket) : socket_(sockets, std::move(socket)) {}
 
@@ -34,6 +35,11 @@ class PlainStream {
   void async_read_some(char* data, std::size_t size, Done done) {
     socket_.async_read_some(data, size, std::move(done));
   }
+  template <class Done>
+  void async_read_to_room(std::size_t size, Done done) {
+    socket_.async_read_to_room(size, std::move(done));
+  }
+  [[nodiscard]] const char* room() const { return socket_.room(); }
   template <class Done>
   void async_wait_writable(Done done) {
     socket_.async_wait_writable(std::move(done));
@@ -54,6 +60,7 @@ class PlainStream {
 class TlsStream {
  public:
   static constexpr bool has_handshake = true;
+  static constexpr bool lends_room = false;
 
   /// REQUIRES: `ssl` is in accept state.
   TlsStream(net::PollSet& sockets, Socket socket, net::SslPtr ssl);

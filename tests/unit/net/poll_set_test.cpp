@@ -102,6 +102,19 @@ TEST(PollSet, WhatDidNotFitIsReadWithoutANewArrival) {
   EXPECT_EQ(pair.got, "0123456789abcdefghij");
 }
 
+TEST(PollSet, LendsRoomToReadInto) {
+  Pair pair;
+  std::string got;
+  pair.near->async_read_to_room(PollSet::room_bytes,
+                                [&](const PolledSocket::Failure& failure, std::size_t bytes) {
+                                  EXPECT_FALSE(failure);
+                                  got.assign(pair.near->room(), bytes);
+                                });
+  pair.say("hello");
+  while (got.empty()) pair.io.run_one();
+  EXPECT_EQ(got, "hello");
+}
+
 TEST(PollSet, AnEndThatCameWithTheLastBytesIsNotMissed) {
   Pair pair;
   pair.say("bye");
