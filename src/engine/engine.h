@@ -118,6 +118,7 @@ class Engine final {
   void answer_unknown(std::vector<Submission>& submissions);
   void fail_stop(const Error& error);
   void publish_stats(std::size_t commands);
+  [[nodiscard]] std::size_t commands_beside_others() const;
 
   const EngineOptions options_;
   store::Store& store_;
@@ -140,6 +141,7 @@ class Engine final {
   std::size_t unsynced_ = 0;  ///< batches handed over and not yet released
   bool sync_closed_ = false;
 
+  std::atomic<double> sync_seconds_{0};  ///< about; written by the sync thread
   std::atomic<bool> failed_{false};
   std::once_flag fatal_once_;
   std::shared_ptr<core::Reader> durable_view_;  ///< std::atomic_load / std::atomic_store only
