@@ -13,12 +13,11 @@
 /// count as done when a message that is published behind them, over the same channel, is confirmed.
 /// --delete 1: the queue is deleted in the end.
 #include <sys/epoll.h>
-#include <sys/timerfd.h>
 
 #include <csignal>
-#include <deque>
 #include <memory>
 
+#include "open_loop.h"
 #include "wire.h"
 
 namespace hk::bench {
@@ -363,51 +362,24 @@ class Run {
     }
     if (options_.rate == 0) {
       publish(link, now_ns());
-    } else if (!waiting_.empty()) {
-      send_waiting(link);
+    } else if (open_loop_.waiting() > 0) {
+      publish(link, open_loop_.take());
     }
   }
 
   // ---- an open loop ----
-  [[nodiscard]] std::int64_t meant(std::uint64_t number) const {
-    return start_ns_ + static_cast<std::int64_t>(static_cast<double>(number) * 1e9 /
-                                                 static_cast<double>(options_.rate));
-  }
   void start_timer() {
-    timer_ = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
     epoll_event event{.events = EPOLLIN, .data = {.ptr = nullptr}};
-    epoll_ctl(epoll_, EPOLL_CTL_ADD, timer_, &event);
-    arm_timer();
-  }
-  void arm_timer() {
-    const std::int64_t at = meant(planned_);
-    itimerspec when{};
-    when.it_value.tv_sec = at / 1'000'000'000;
-    when.it_value.tv_nsec = at % 1'000'000'000;
-    timerfd_settime(timer_, TFD_TIMER_ABSTIME, &when, nullptr);
+    epoll_ctl(epoll_, EPOLL_CTL_ADD, open_loop_.start(options_.rate, start_ns_, until_ns_), &event);
   }
   void on_timer() {
-    std::uint64_t expirations = 0;
-    if (read(timer_, &expirations, sizeof expirations) < 0 && errno != EAGAIN) {
-      die("amqp_load: timer failed");
-    }
-    const std::int64_t until = std::min(now_ns(), until_ns_ - 1);
-    while (meant(planned_) <= until) {
-      waiting_.push_back(meant(planned_++));
-    }
+    open_loop_.on_timer();
     for (const auto& link : links_) {
-      if (!link->consumes && link->unconfirmed == 0 && !waiting_.empty()) {
-        send_waiting(*link);
+      if (!link->consumes && link->unconfirmed == 0 && open_loop_.waiting() > 0) {
+        publish(*link, open_loop_.take());
       }
     }
-    if (meant(planned_) < until_ns_) {
-      arm_timer();
-    }
-  }
-  void send_waiting(Link& link) {
-    const std::int64_t at = waiting_.front();
-    waiting_.pop_front();
-    publish(link, at);
+    open_loop_.arm();
   }
 
   // ---- consuming ----
@@ -553,12 +525,10 @@ class Run {
 
   const Options options_;
   const int epoll_;
-  int timer_ = -1;
+  OpenLoop open_loop_{};
   std::string message_{};
   std::size_t stamp_at_ = 0;
   std::vector<std::unique_ptr<Link>> links_{};
-  std::deque<std::int64_t> waiting_{};  ///< meant times that found no free publisher
-  std::uint64_t planned_ = 0;
   std::int64_t start_ns_ = 0;
   std::int64_t from_ns_ = 0;   ///< measured from here …
   std::int64_t until_ns_ = 0;  ///< … to here

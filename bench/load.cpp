@@ -14,10 +14,7 @@
 /// 429 and 503 count as refused. With --back-off 1 a refused connection rests for as long as
 /// Retry-After says, and what could not be sent in time is not sent at all. Latencies are those of
 /// answers that are good.
-#include <sys/timerfd.h>
-
 #include <csignal>
-#include <deque>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -25,6 +22,7 @@
 #include <string>
 #include <vector>
 
+#include "open_loop.h"
 #include "pool.h"
 
 namespace hk::bench {
@@ -167,7 +165,7 @@ class Load {
     from_ns_ = start_ns_ + static_cast<std::int64_t>(options_.warmup * 1e9);
     until_ns_ = from_ns_ + static_cast<std::int64_t>(options_.seconds * 1e9);
     if (options_.rate > 0) {
-      start_timer();
+      pool_.watch(open_loop_.start(options_.rate, start_ns_, until_ns_), [this] { on_timer(); });
     } else {
       for (Connection& connection : pool_.connections()) {
         if (goes_on(now_ns())) {
@@ -194,7 +192,7 @@ class Load {
         "\"from_ns\":%lld,\"until_ns\":%lld,\"first_bad_answer\":%d}\n",
         ull(requests_), options_.seconds, static_cast<double>(requests_) / options_.seconds,
         latencies_.json().c_str(), ull(errors_), ull(non_2xx_), ull(sent_), ull(ok_), ull(created_),
-        ull(unanswered_), waiting_.size(), ull(accepted_), ull(refused_),
+        ull(unanswered_), open_loop_.waiting(), ull(accepted_), ull(refused_),
         ull(refused_without_retry_after_), static_cast<long long>(slowest_ns_ / 1000),
         since_sent_.json().c_str(), static_cast<long long>(from_ns_),
         static_cast<long long>(until_ns_), first_bad_status_);
@@ -210,54 +208,22 @@ class Load {
 
   static unsigned long long ull(std::uint64_t value) { return value; }
 
-  void start_timer() {
-    timer_ = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-    pool_.watch(timer_, [this] { on_timer(); });
-    arm_timer();
-  }
-  [[nodiscard]] std::int64_t meant(std::uint64_t number) const {
-    return start_ns_ + static_cast<std::int64_t>(static_cast<double>(number) * 1e9 /
-                                                 static_cast<double>(options_.rate));
-  }
-  void arm_timer() {
-    const std::int64_t at = meant(planned_);
-    itimerspec when{};
-    when.it_value.tv_sec = at / 1'000'000'000;
-    when.it_value.tv_nsec = at % 1'000'000'000;
-    timerfd_settime(timer_, TFD_TIMER_ABSTIME, &when, nullptr);
-  }
-  void plan() {
-    const std::int64_t until = std::min(now_ns(), until_ns_ - 1);
-    while (meant(planned_) <= until) {
-      waiting_.push_back(meant(planned_++));
-    }
-  }
   /// Nothing can be sent: then no timer is needed, which would take the server's CPU.
   [[nodiscard]] bool none_free() const {
     return pool_.in_flight() + resting_.size() >= pool_.size();
   }
   void on_timer() {
-    std::uint64_t expirations = 0;
-    if (read(timer_, &expirations, sizeof expirations) < 0 && errno != EAGAIN) {
-      die("load: timer failed");
-    }
-    plan();
+    open_loop_.on_timer();
     std::vector<Connection>& connections = pool_.connections();
-    for (std::size_t i = 0; i < connections.size() && !waiting_.empty(); ++i) {
+    for (std::size_t i = 0; i < connections.size() && open_loop_.waiting() > 0; ++i) {
       next_ = (next_ + 1) % connections.size();
       if (!connections[next_].busy && connections[next_].stage != resting) {
-        send_waiting(connections[next_]);
+        send_next(connections[next_], open_loop_.take());
       }
     }
-    timer_armed_ = meant(planned_) < until_ns_ && !none_free();
-    if (timer_armed_) {
-      arm_timer();
+    if (!none_free()) {
+      open_loop_.arm();
     }
-  }
-  void send_waiting(Connection& connection) {
-    const std::int64_t at = waiting_.front();
-    waiting_.pop_front();
-    send_next(connection, at);
   }
 
   void send_next(Connection& connection, std::int64_t meant_ns) {
@@ -339,12 +305,11 @@ class Load {
       return;
     }
     if (options_.rate > 0) {
-      plan();
-      if (!waiting_.empty() && (!options_.back_off || now_ns() < until_ns_)) {
-        send_waiting(connection);
-      } else if (!timer_armed_ && meant(planned_) < until_ns_) {
-        timer_armed_ = true;
-        arm_timer();
+      open_loop_.plan();
+      if (open_loop_.waiting() > 0 && (!options_.back_off || now_ns() < until_ns_)) {
+        send_next(connection, open_loop_.take());
+      } else {
+        open_loop_.arm();
       }
     } else if (const std::int64_t now = now_ns(); goes_on(now)) {
       send_next(connection, now);
@@ -353,16 +318,13 @@ class Load {
 
   const Options options_;
   Pool pool_;
-  int timer_ = -1;
-  bool timer_armed_ = true;
+  OpenLoop open_loop_{};
   std::size_t stamp_at_ = 0;
   std::size_t host_at_ = 0;
   std::size_t token_at_ = 0;
   std::size_t key_end_ = 0;  ///< behind the digits of the flow-control key
   std::size_t next_ = 0;
-  std::deque<std::int64_t> waiting_;                  ///< meant times that found no free connection
   std::multimap<std::int64_t, Connection*> resting_;  ///< by the end of their rest
-  std::uint64_t planned_ = 0;
   std::int64_t start_ns_ = 0;
   std::int64_t from_ns_ = 0;   ///< measured from here …
   std::int64_t until_ns_ = 0;  ///< … to here

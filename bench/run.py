@@ -370,7 +370,7 @@ class Bench:
                 self.idle(server)
                 # Due in an hour: nothing is delivered meanwhile.
                 self.publish("delayed", server, "http://127.0.0.1:9/hook",
-                             ["--header", "Upstash-Delay: 1h"], [(64, 0.35), (256, 0.5)])
+                             ["--header", "Upstash-Delay: 1h"], [(64, 0.4), (256, 0.55)])
         finally:
             shutil.rmtree(data, ignore_errors=True)
         data = self.data()
@@ -378,14 +378,14 @@ class Bench:
             # Due at once, to a destination that takes requests and never answers.
             with Floor(self.tools, "--hang") as hang, Server(self.binary, data) as server:
                 self.publish("due, stuck receiver", server, f"http://127.0.0.1:{hang.port}/hook",
-                             [], [(64, 0.35), (256, 0.5)])
+                             [], [(64, 0.4), (256, 0.55)])
         finally:
             shutil.rmtree(data, ignore_errors=True)
-        self.sustained(64, 0.15)
-        self.sustained(256, 0.15)
+        self.sustained(64, 0.25)
+        self.sustained(256, 0.25)
         self.flow_keys(64, 10_000, 0.8)
         self.latency()
-        self.batch(64, 100, 4)
+        self.batch(64, 100, 5)
         self.fan_out(1000, 10)
         self.schedules(2)
         self.listing(200_000 if self.quick else 5_000_000, 10)

@@ -153,7 +153,7 @@ class SqsBench:
                     run[name] = self.measure(peer.port)
             runs.append(run)
         self.raw["rates"] = runs
-        for name, bar in (("SendMessage", 0.25), ("SendMessageBatch(10)", 1), ("receive(10) + delete(10)", 0.8)):
+        for name, bar in (("SendMessage", 0.32), ("SendMessageBatch(10)", 1.2), ("receive(10) + delete(10)", 0.7)):
             self.rate_row(runs, name, bar)
         for peer in [key for key in runs[0] if key.startswith("fauxqs")]:
             for name in ("SendMessage", "SendMessageBatch(10)", "receive(10) + delete(10)"):

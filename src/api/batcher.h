@@ -63,6 +63,7 @@ class Batcher final : public engine::Mailbox {
   std::unique_ptr<Rng> rng_;
   std::optional<Shedding> shedding_;  ///< none: everything is taken, and no clock is read
   std::vector<engine::Submission> batch_;
+  std::vector<core::TenantId> begun_;         ///< of hand_over(), kept for its memory
   std::vector<engine::Done> shed_;            ///< to be told so when the round ends
   std::vector<core::GiveBack> refused_back_;  ///< to be offered again when the next round ends
   bool scheduled_ = false;

@@ -64,7 +64,10 @@ class Answer {
     surface_ = surface;
     request_id_ = std::move(request_id);
   }
-  void of_tenant(core::TenantId tenant) { tenant_ = tenant; }
+  void of_tenant(core::TenantId tenant) {
+    tenant_ = tenant;
+    respond_.belongs_to(tenant.value());
+  }
   /// The limits let it in; it is under way until it is answered.
   void admitted(limits::Ticket ticket) { ticket_ = std::move(ticket); }
   /// When it turns out what the request costs; nullopt: it may go on.

@@ -111,6 +111,14 @@ void Engine::submit(std::vector<Submission>& batch) {
 
 std::shared_ptr<core::Reader> Engine::durable_view() { return std::atomic_load(&durable_view_); }
 
+/// What takes the core no longer than a sync takes the disk, roughly: smaller batches would make
+/// nobody's answer come earlier, and each costs a sync.
+std::size_t Engine::commands_beside_others() const {
+  constexpr std::size_t at_least = 64;
+  constexpr double command_seconds = 8e-6;
+  return std::max(at_least, static_cast<std::size_t>(sync_seconds_ / command_seconds));
+}
+
 void Engine::run_core() {
   bool stopping_starts = false;
   std::uint32_t places = options_.limits.global_parallelism;
@@ -141,7 +149,8 @@ void Engine::run_core() {
         }
       }
       if (commands.empty()) {
-        commands = inbox_.take(options_.commands_per_batch, options_.limits.batch_bytes);
+        commands = inbox_.take(options_.commands_per_batch, options_.limits.batch_bytes,
+                               commands_beside_others());
       }
       closed = inbox_closed_ && inbox_.empty() && commands.empty();
       if (starts_stopped_ && !stopping_starts) {
@@ -230,6 +239,8 @@ void Engine::run_sync(std::uint64_t durable) {
         return;
       }
       const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+      // An average of the last few: one slow sync says nothing of the next.
+      sync_seconds_.store(sync_seconds_ + (took.count() - sync_seconds_) / 16);
       durable = pending.back().written.batch;
       HK_ASSERT(*synced >= durable);
       store::crash_point(store::CrashPoint::sync_ended);
@@ -300,7 +311,8 @@ void Engine::fail_stop(const Error& error) {
   {
     const std::lock_guard lock(inbox_mutex_);
     inbox_closed_ = true;
-    left = inbox_.take(inbox_.size(), std::numeric_limits<std::size_t>::max());
+    constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
+    left = inbox_.take(all, all);
   }
   answer_all(left, stopping);
   inbox_filled_.notify_all();

@@ -128,6 +128,7 @@ class Engine final {
   void answer_unknown(std::vector<Submission>& submissions);
   void fail_stop(const Error& error);
   void publish_stats(std::size_t commands, std::chrono::nanoseconds busy = {});
+  [[nodiscard]] std::size_t commands_beside_others() const;
 
   const EngineOptions options_;
   store::Store& store_;
@@ -151,6 +152,7 @@ class Engine final {
   std::chrono::steady_clock::time_point oldest_unsynced_{};  ///< since when; while there is one
   bool sync_closed_ = false;
 
+  std::atomic<double> sync_seconds_{0};  ///< about; written by the sync thread
   std::atomic<bool> failed_{false};
   std::once_flag fatal_once_;
   std::shared_ptr<core::Reader> durable_view_;  ///< std::atomic_load / std::atomic_store only

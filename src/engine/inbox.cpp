@@ -13,6 +13,8 @@ namespace {
 
 /// Commands that a tenant may put into a batch before the next one's turn.
 constexpr std::size_t quantum = 16;
+/// So many batches after somebody else's, the next of theirs is still expected.
+constexpr std::size_t remembered_batches = 64;
 constexpr core::TenantId nobody{0};
 
 /// Outcomes of attempts and changes of tenants wait for no tenant's turn.
@@ -75,34 +77,59 @@ std::size_t Inbox::put(std::vector<Submission>& batch) {
   return left;
 }
 
-std::vector<Submission> Inbox::take(std::size_t most, std::size_t bytes_max) {
+bool Inbox::has_several_tenants() const {
+  return tenants_.size() > 2 || (tenants_.size() == 2 && !tenants_.contains(nobody));
+}
+
+std::vector<Submission> Inbox::take(std::size_t most, std::size_t bytes_max,
+                                    std::size_t beside_others) {
+  if (has_several_tenants()) {
+    others_expected_ = remembered_batches;
+  } else if (others_expected_ > 0) {
+    --others_expected_;
+  }
+  const bool alone = others_expected_ == 0;
   std::vector<Submission> taken;
   taken.reserve(std::min(most, count_));
   std::size_t bytes = 0;
-  while (!round_.empty() && taken.size() < most) {
-    const core::TenantId tenant = round_.front();
-    const auto found = tenants_.find(tenant);
-    Waiting& waiting = found->second;
-    for (std::size_t turn = 0; turn < quantum && taken.size() < most && !waiting.commands.empty();
-         ++turn) {
-      Submission& next = waiting.commands.front();
-      bytes += next.weight.written + next.writes_more;
-      if (bytes > bytes_max && !taken.empty()) {
+  for (std::size_t of_each = 0; alone || of_each < beside_others; of_each += quantum) {
+    for (std::size_t left = round_.size(); left > 0; --left) {
+      if (taken.size() >= most || !take_turn(most, bytes_max, bytes, taken)) {
         return taken;
       }
-      waiting.bytes -= next.weight.carried;
-      taken.push_back(std::move(next));
-      waiting.commands.pop_front();
-      --count_;
     }
-    round_.pop_front();
-    if (waiting.commands.empty()) {
-      tenants_.erase(found);
-    } else {
-      round_.push_back(tenant);
+    if (round_.empty()) {
+      break;
     }
   }
   return taken;
+}
+
+/// Of the tenant whose turn it is. False: the batch is full.
+bool Inbox::take_turn(std::size_t most, std::size_t bytes_max, std::size_t& bytes,
+                      std::vector<Submission>& taken) {
+  const core::TenantId tenant = round_.front();
+  const auto found = tenants_.find(tenant);
+  Waiting& waiting = found->second;
+  for (std::size_t turn = 0; turn < quantum && taken.size() < most && !waiting.commands.empty();
+       ++turn) {
+    Submission& next = waiting.commands.front();
+    bytes += next.weight.written + next.writes_more;
+    if (bytes > bytes_max && !taken.empty()) {
+      return false;
+    }
+    waiting.bytes -= next.weight.carried;
+    taken.push_back(std::move(next));
+    waiting.commands.pop_front();
+    --count_;
+  }
+  round_.pop_front();
+  if (waiting.commands.empty()) {
+    tenants_.erase(found);
+  } else {
+    round_.push_back(tenant);
+  }
+  return true;
 }
 
 }  // namespace hk::engine

@@ -50,7 +50,10 @@ void PolledSocket::async_read_some(char* data, std::size_t size, ReadDone done) 
 void PolledSocket::on_readable(bool last) {
   readable_ = true;
   last_ = last_ || last;
-  if (read_done_ && !queued_) try_read();
+  if (read_done_ && !queued_)
+    try_read();
+  else if (readable_done_)
+    std::exchange(readable_done_, nullptr)({});
 }
 
 /// One receive. If it did not fill the room there is nothing left, and the set tells of what comes
@@ -76,6 +79,16 @@ void PolledSocket::try_read() {
   }
   ReadDone done = std::exchange(read_done_, nullptr);
   done(failure, bytes);  // the last line: it may end this
+}
+
+void PolledSocket::async_wait_writable(WaitDone done) {
+  if (write_done_) {  // TLS may have to write in order to read
+    done = [first = std::move(write_done_), second = std::move(done)](const Failure& why) mutable {
+      first(why);
+      second(why);
+    };
+  }
+  write_done_ = std::move(done);
 }
 
 void PolledSocket::on_writable() {
@@ -108,8 +121,9 @@ void PolledSocket::close() {
       done(boost::asio::error::operation_aborted, 0);
     });
   }
-  if (write_done_) {
-    boost::asio::post(set_.io(), [done = std::exchange(write_done_, nullptr)]() mutable {
+  for (WaitDone* const wait : {&readable_done_, &write_done_}) {
+    if (!*wait) continue;
+    boost::asio::post(set_.io(), [done = std::exchange(*wait, nullptr)]() mutable {
       done(boost::asio::error::operation_aborted);
     });
   }

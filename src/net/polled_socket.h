@@ -1,7 +1,7 @@
-/// A connected TCP socket in a PollSet: one receive per arrival, no buffers of its own. One read
-/// and one wait for writing may be under way; their handlers are never called from inside the call
-/// that starts them, and each is called once: after close() with operation_aborted. The thread of
-/// the set only.
+/// A connected TCP socket in a PollSet: one receive per arrival, no buffers of its own. One read,
+/// or one wait for something to read, and waits for writing may be under way; their handlers are
+/// never called from inside the call that starts them, and each is called once: after close() with
+/// operation_aborted. The thread of the set only.
 #pragma once
 
 #include <boost/asio/ip/tcp.hpp>
@@ -30,11 +30,22 @@ class PolledSocket final : public PollSet::Watched {
 
   /// Ends with eof when the peer has closed its side. REQUIRES: size > 0; `data` stays until then.
   void async_read_some(char* data, std::size_t size, ReadDone done);
-  void async_wait_writable(WaitDone done) { write_done_ = std::move(done); }
+  /// The same into the set's room, where it stays until `done` returns. REQUIRES: no more than
+  /// PollSet::room_bytes.
+  void async_read_to_room(std::size_t size, ReadDone done) {
+    async_read_some(set_.room(), size, std::move(done));
+  }
+  [[nodiscard]] const char* room() const { return set_.room(); }
+  /// For who reads from the descriptor itself, and has just found nothing there.
+  void async_wait_readable(WaitDone done) { readable_done_ = std::move(done); }
+  /// For who has just found no room.
+  void async_wait_writable(WaitDone done);
   /// What the kernel takes now; would_block when that is nothing.
   std::size_t write_some(const char* data, std::size_t size, Failure& failure);
   void shutdown_send();
   void close();
+  /// Whose line it waits in to be read.
+  void set_party(PollSet::Party party) { set_.set_party(*this, party); }
 
   /// What has come was not read to its end, as far as the set has told: the next read need not
   /// wait.
@@ -56,6 +67,7 @@ class PolledSocket final : public PollSet::Watched {
   char* data_ = nullptr;
   std::size_t size_ = 0;
   ReadDone read_done_{};
+  WaitDone readable_done_{};
   WaitDone write_done_{};
 };
 

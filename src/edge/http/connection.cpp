@@ -62,14 +62,35 @@ void Connection<Stream>::start() {
 
 template <class Stream>
 void Connection<Stream>::read() {
-  if (reader_.at_start() && input_.empty()) input_.shrink();
-  input_.make_room(reader_.in_body(), reader_.unconsumed_bytes_max());
   reading_ = true;
   ++operations_;
+  if constexpr (Stream::lends_room) {
+    input_.keep();
+    if (input_.empty()) {
+      input_.release();
+      const std::size_t size = input_.lent_size(reader_.in_body());
+      stream_->async_read_to_room(size, [this, size](const Failure& failure, std::size_t bytes) {
+        reading_ = false;
+        if (!closed_) {
+          input_.lend(stream_->room(), bytes, size);
+          on_read(failure, bytes);
+        }
+        if (!closed_) input_.keep();
+        finish_operation();
+      });
+      return;
+    }
+  } else if (reader_.at_start() && input_.empty()) {
+    input_.shrink();
+  }
+  input_.make_room(reader_.in_body(), reader_.unconsumed_bytes_max());
   stream_->async_read_some(input_.free_data(), input_.free_size(),
                            [this](const Failure& failure, std::size_t bytes) {
                              reading_ = false;
-                             if (!closed_) on_read(failure, bytes);
+                             if (!closed_) {
+                               input_.add(bytes);
+                               on_read(failure, bytes);
+                             }
                              finish_operation();
                            });
 }
@@ -79,7 +100,8 @@ void Connection<Stream>::on_read(const Failure& failure, std::size_t bytes) {
   if (failure && failure != boost::asio::error::eof) return close();
   if (phase_ == Phase::linger) {
     if (failure) return close();
-    return read();  // into the same place: the bytes are not wanted
+    input_.clear();  // nobody wants it
+    return read();
   }
   if (failure) {
     input_ended_ = true;  // the peer may still read what is owed to it
@@ -88,7 +110,6 @@ void Connection<Stream>::on_read(const Failure& failure, std::size_t bytes) {
   } else if (input_ended_) {
     input_.clear();  // behind the last request; read only to see the peer leave
   } else {
-    input_.add(bytes);
     body_received_ += bytes;
     process();
   }
@@ -442,8 +463,8 @@ void serve_connection(IoLoop& loop, ServerCore& core, Socket socket, Peer peer) 
       return;
     }
     if (net::SslPtr ssl = core.tls->new_connection()) {
-      std::make_shared<Connection<TlsStream>>(loop, core, std::move(peer), std::move(socket),
-                                              std::move(ssl))
+      std::make_shared<Connection<TlsStream>>(loop, core, std::move(peer), loop.sockets(),
+                                              std::move(socket), std::move(ssl))
           ->start();
       return;
     }

@@ -1,8 +1,5 @@
 #include "edge/http/lag_probe.h"
 
-#include <sys/eventfd.h>
-#include <unistd.h>
-
 namespace hk::http {
 
 namespace {
@@ -15,23 +12,12 @@ constexpr std::chrono::milliseconds noticeable{2};
 }  // namespace
 
 LagProbe::LagProbe(net::PollSet& sockets, const Counter& requests)
-    : sockets_(sockets), requests_(requests) {
-  // Always readable. Without a descriptor for it nothing is measured, and nothing refused.
-  event_ = ::eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (event_ >= 0 && !sockets_.add(event_, *this)) ::close(std::exchange(event_, -1));
-}
-
-LagProbe::~LagProbe() {
-  if (event_ < 0) return;
-  sockets_.remove(event_, *this);
-  ::close(event_);
-}
+    : sockets_(sockets), requests_(requests) {}
 
 void LagProbe::measure() {
-  if (under_way_ || event_ < 0) return;
-  under_way_ = true;
+  if (std::exchange(under_way_, true)) return;
   begun_ = std::chrono::steady_clock::now();
-  sockets_.tell_again(event_, *this);  // at the end of the kernel's list
+  sockets_.tell_behind_all(*this);
 }
 
 void LagProbe::on_readable(bool) {

@@ -1,7 +1,7 @@
-/// Measures how far an I/O thread is behind: an event of its own is put in line behind the sockets
-/// that are ready now, and how long it takes until its turn is how long a request that has just
-/// arrived waits before anybody reads it. That wait is not seen elsewhere, since it happens in the
-/// kernel's list of ready sockets. On the I/O thread only.
+/// Measures how far an I/O thread is behind: it stands in line itself behind the sockets that are
+/// ready now, in the longest line, and how long it takes until its turn is how long a request that
+/// has just arrived there waits before anybody reads it. That wait is not seen elsewhere. On the
+/// I/O thread only.
 #pragma once
 
 #include <atomic>
@@ -18,7 +18,7 @@ class LagProbe final : public net::PollSet::Watched {
  public:
   /// `requests`: how many this thread has read.
   LagProbe(net::PollSet& sockets, const Counter& requests);
-  ~LagProbe();
+  ~LagProbe() { sockets_.forget(*this); }
   LagProbe(const LagProbe&) = delete;
   LagProbe& operator=(const LagProbe&) = delete;
 
@@ -35,7 +35,6 @@ class LagProbe final : public net::PollSet::Watched {
   void on_readable(bool last) override;
 
   net::PollSet& sockets_;
-  int event_ = -1;  ///< -1: none could be had
   const Counter& requests_;
   std::uint64_t requests_before_ = 0;
   LagWatcher told_{};

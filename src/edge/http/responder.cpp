@@ -47,4 +47,8 @@ void Responder::when_gone(std::move_only_function<void()> told) {
   target_->watch(slot_, std::move(told));
 }
 
+void Responder::belongs_to(std::uint64_t party) {
+  if (target_ != nullptr) target_->belongs_to(party);
+}
+
 }  // namespace hk::http

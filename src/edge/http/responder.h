@@ -18,6 +18,8 @@ class Responder::Target {
   virtual void respond(std::uint64_t slot, Response response) = 0;
   /// See Responder::when_gone.
   virtual void watch(std::uint64_t slot, std::move_only_function<void()> told) = 0;
+  /// See Responder::belongs_to.
+  virtual void belongs_to(std::uint64_t /*party*/) {}
 };
 
 }  // namespace hk::http

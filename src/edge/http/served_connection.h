@@ -33,6 +33,9 @@ class Connection final : public ConnectionBase,
   void start();
   void respond(std::uint64_t slot, Response response) override;
   void watch(std::uint64_t slot, std::move_only_function<void()> told) override;
+  void belongs_to(std::uint64_t party) override {
+    if (!closed_) stream_->set_party(party);
+  }
   void on_deadline(Clock::time_point now) override;
   void drain() override;
   void abort() override { close(); }

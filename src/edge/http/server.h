@@ -80,6 +80,9 @@ class Responder {
   /// Calls `told` on the I/O thread if the peer stops sending or hangs up before the answer: it is
   /// not likely to read one. At most once, and not after the answer. On the I/O thread only.
   void when_gone(std::move_only_function<void()> told);
+  /// Whose request it is (not 0). All connections of one party share its turns at being read, so
+  /// that one with many of them delays itself and not the others. On the I/O thread only.
+  void belongs_to(std::uint64_t party);
 
  private:
   std::shared_ptr<Target> target_;

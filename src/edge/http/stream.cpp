@@ -17,9 +17,9 @@ int bounded(std::size_t size) {
 
 }  // namespace
 
-TlsStream::TlsStream(Socket socket, net::SslPtr ssl)
-    : socket_(std::move(socket)), ssl_(std::move(ssl)) {
-  net::attach_socket(ssl_.get(), socket_.native_handle());
+TlsStream::TlsStream(net::PollSet& sockets, Socket socket, net::SslPtr ssl)
+    : sockets_(sockets), socket_(sockets, std::move(socket)), ssl_(std::move(ssl)) {
+  net::attach_socket(ssl_.get(), socket_.descriptor());
 }
 
 TlsStream::Outcome TlsStream::outcome_of(int result) {
@@ -57,8 +57,7 @@ std::size_t TlsStream::write_some(const char* data, std::size_t size, Failure& f
 void TlsStream::shutdown_send() {
   ERR_clear_error();
   SSL_shutdown(ssl_.get());
-  Failure ignored;
-  socket_.shutdown(Socket::shutdown_send, ignored);
+  socket_.shutdown_send();
 }
 
 }  // namespace hk::http

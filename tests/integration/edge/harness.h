@@ -3,8 +3,10 @@
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -67,6 +69,12 @@ class RawClient {
     return true;
   }
   void half_close() { ::shutdown(socket_, SHUT_WR); }
+  /// Until the server's kernel has everything.
+  void wait_sent() const {
+    for (int left = 1; ::ioctl(socket_, SIOCOUTQ, &left) == 0 && left > 0;) {
+      std::this_thread::sleep_for(1ms);
+    }
+  }
 
   /// The next response (a 1xx is one too), or nullopt at the end of the stream.
   std::optional<Answer> read_answer(bool head_only = false) {
@@ -160,7 +168,7 @@ inline void answer_with(Held::Entry entry, std::string body) {
 }
 
 /// Echoes; "/hold" waits for the test, "/drop" is never answered, "/throw" throws, "/big" answers
-/// with 32 MiB, "/close" ends the connection.
+/// with 32 MiB, "/close" ends the connection, "/of/<number>" is a request of that party.
 class TestServer {
  public:
   explicit TestServer(ServerOptions options = {}) {
@@ -197,6 +205,9 @@ class TestServer {
     {
       const std::scoped_lock lock(mutex_);
       targets_.push_back(request.target);
+    }
+    if (request.path().starts_with("/of/")) {
+      responder.belongs_to(std::stoul(std::string(request.path().substr(4))));
     }
     if (request.path() == "/hold") {
       held_.put({std::move(request), std::move(responder), &thread});

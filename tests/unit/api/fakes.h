@@ -100,6 +100,8 @@ class FakeConnection final : public http::Responder::Target {
     responses[slot] = std::move(response);
   }
   void watch(std::uint64_t /*slot*/, std::move_only_function<void()> /*told*/) override {}
+  std::uint64_t party = 0;
+  void belongs_to(std::uint64_t whose) override { party = whose; }
 };
 
 }  // namespace hk::api::testing

@@ -33,6 +33,17 @@ std::string example_of(std::string_view pattern) {
   return target;
 }
 
+TEST_F(TheService, AConnectionTakesTheTurnsOfItsTenant) {
+  call("GET", "/healthz");
+  EXPECT_EQ(connection->party, 0U) << "nobody has said who it is";
+  call_as("wrong", "GET", "/v2/queues");
+  EXPECT_EQ(connection->party, 0U);
+  call_as("token-2", "GET", "/v2/queues");
+  EXPECT_EQ(connection->party, 2U);
+  call_as("token-1", "GET", "/v2/queues");
+  EXPECT_EQ(connection->party, 1U);
+}
+
 TEST_F(TheService, EveryRouteButTheOpenOnesNeedsAToken) {
   // Without it there is no certificate to be shown.
   submitter.reader->put<core::Document>(

@@ -28,6 +28,39 @@ TEST(ConnectionCaps, AnIpv6PeerIsItsNetwork) {
   EXPECT_NE(key("::1"), key("10.0.0.1"));
 }
 
+TEST(ReadBuffer, KeepsOfWhatWasLentOnlyTheRest) {
+  ReadBuffer buffer;
+  std::string room = "whole";
+  buffer.lend(room.data(), room.size(), ReadBuffer::small_bytes);
+  EXPECT_EQ(buffer.view(), "whole");
+  buffer.consume(5);
+  buffer.keep();
+  EXPECT_TRUE(buffer.empty());
+  EXPECT_EQ(buffer.free_size(), 0U) << "it has needed no memory";
+
+  room = "one and a half";
+  buffer.lend(room.data(), room.size(), ReadBuffer::small_bytes);
+  buffer.consume(8);
+  buffer.keep();
+  room.assign(room.size(), '#');  // somebody else's now
+  EXPECT_EQ(buffer.view(), "a half");
+  buffer.make_room(false, 1000);
+  buffer.free_data()[0] = '!';
+  buffer.add(1);
+  EXPECT_EQ(buffer.view(), "a half!");
+}
+
+TEST(ReadBuffer, ABodyThatFillsItsRoomIsReadByMore) {
+  ReadBuffer buffer;
+  EXPECT_EQ(buffer.lent_size(true), ReadBuffer::small_bytes);
+  const std::string room(ReadBuffer::small_bytes, 'x');
+  buffer.lend(room.data(), room.size(), room.size());
+  buffer.consume(room.size());
+  buffer.keep();
+  EXPECT_EQ(buffer.lent_size(true), ReadBuffer::large_bytes);
+  EXPECT_EQ(buffer.lent_size(false), ReadBuffer::small_bytes);
+}
+
 TEST(ReadBuffer, GrowsForWhatIsUnusedAndShrinksWhenIdle) {
   ReadBuffer buffer;
   std::string expected;

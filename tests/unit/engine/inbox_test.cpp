@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -226,6 +227,65 @@ TEST(Inbox, BytesCountUntilTheyAreWritten) {
   EXPECT_EQ(inbox.put(second), 1U);
   inbox.written(bytes);
   EXPECT_EQ(inbox.put(second), 0U);
+}
+
+/// So many of one tenant.
+std::vector<Submission> flood(std::uint32_t tenant, std::size_t count) {
+  std::vector<Submission> all;
+  for (std::size_t i = 0; i < count; ++i) {
+    all.push_back({core::Command{ask(tenant)}, {}, nullptr});
+  }
+  return all;
+}
+
+std::size_t count_of(const std::vector<Submission>& taken, std::uint32_t tenant) {
+  return static_cast<std::size_t>(std::ranges::count_if(taken, [tenant](const Submission& one) {
+    return core::tenant_of(one.command) == core::TenantId{tenant};
+  }));
+}
+
+TEST(Inbox, BesideOthersATenantHasOnlySoMuchOfABatch) {
+  Inbox inbox(10'000, mib);
+  auto greedy = flood(1, 5'000);
+  auto polite = flood(2, 3);
+  inbox.put(greedy);
+  inbox.put(polite);
+
+  const auto first = inbox.take(512, mib, 64);
+  EXPECT_EQ(count_of(first, 1), 64U);
+  EXPECT_EQ(count_of(first, 2), 3U);
+  EXPECT_EQ(inbox.take(512, mib, 64).size(), 64U) << "the next of theirs will not wait long either";
+
+  std::size_t batches = 2;
+  while (inbox.take(512, mib, 64).size() == 64) {
+    ++batches;
+  }
+  EXPECT_LT(batches, 100U) << "after a while nobody else is expected";
+}
+
+TEST(Inbox, AloneATenantHasTheWholeBatch) {
+  Inbox inbox(10'000, mib);
+  auto all = flood(1, 600);
+  inbox.put(all);
+  EXPECT_EQ(inbox.take(512, mib, 64).size(), 512U);
+}
+
+TEST(Inbox, OutcomesOfAttemptsAreNobodyElse) {
+  Inbox inbox(10'000, mib);
+  auto outcomes = flood(0, 100);  // of tenant 0: they wait for no tenant's turn
+  auto all = flood(1, 300);
+  inbox.put(outcomes);
+  inbox.put(all);
+  EXPECT_EQ(inbox.take(512, mib, 64).size(), 400U);
+}
+
+TEST(Inbox, ManyTenantsFillABatchTogether) {
+  Inbox inbox(10'000, mib);
+  for (std::uint32_t tenant = 1; tenant <= 20; ++tenant) {
+    auto some = flood(tenant, 40);
+    inbox.put(some);
+  }
+  EXPECT_EQ(inbox.take(512, mib, 64).size(), 512U);
 }
 
 }  // namespace HK_TEST_FILE

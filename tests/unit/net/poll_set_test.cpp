@@ -5,15 +5,20 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/read.hpp>
 #include <boost/asio/write.hpp>
+#include <deque>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "net/polled_socket.h"
 
@@ -95,6 +100,19 @@ TEST(PollSet, WhatDidNotFitIsReadWithoutANewArrival) {
   EXPECT_EQ(pair.reads, 1) << "not inside the call";
   pair.finish_read();
   EXPECT_EQ(pair.got, "0123456789abcdefghij");
+}
+
+TEST(PollSet, LendsRoomToReadInto) {
+  Pair pair;
+  std::string got;
+  pair.near->async_read_to_room(PollSet::room_bytes,
+                                [&](const PolledSocket::Failure& failure, std::size_t bytes) {
+                                  EXPECT_FALSE(failure);
+                                  got.assign(pair.near->room(), bytes);
+                                });
+  pair.say("hello");
+  while (got.empty()) pair.io.run_one();
+  EXPECT_EQ(got, "hello");
 }
 
 TEST(PollSet, AnEndThatCameWithTheLastBytesIsNotMissed) {
@@ -206,26 +224,158 @@ TEST(PollSet, WhoWasRemovedInTheSameRoundIsNotTold) {
   }
 }
 
-TEST(PollSet, TellsAgainBehindWhatIsReady) {
-  asio::io_context io(1);
-  PollSet set(io);
+/// Sockets of several parties that say in which order they are told.
+struct Crowd {
   struct One final : PollSet::Watched {
-    void on_readable(bool) override { ++told; }
-    int told = 0;
+    void on_readable(bool) override {
+      crowd->told.push_back(party);
+      if (crowd->on_told) crowd->on_told(*this);
+    }
+    Crowd* crowd = nullptr;
+    PollSet::Party party = PollSet::unknown;
+    std::array<int, 2> pair{-1, -1};
   };
-  std::array<int, 2> pair{};
-  One one;
-  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, pair.data()), 0);
-  ASSERT_EQ(::send(pair[1], "x", 1, 0), 1);
-  ASSERT_TRUE(set.add(pair[0], one));
-  set.poll();
-  set.poll();
-  EXPECT_EQ(one.told, 1) << "a change is told once";
-  set.tell_again(pair[0], one);
-  set.poll();
-  EXPECT_EQ(one.told, 2);
-  set.remove(pair[0], one);
-  for (const int descriptor : pair) ::close(descriptor);
+
+  asio::io_context io{1};
+  PollSet set{io};
+  std::deque<One> all{};
+  std::vector<PollSet::Party> told{};
+  std::function<void(One&)> on_told{};
+
+  ~Crowd() {
+    for (One& one : all) {
+      if (one.pair[0] < 0) continue;
+      set.remove(one.pair[0], one);
+      for (const int descriptor : one.pair) {
+        if (descriptor >= 0) ::close(descriptor);
+      }
+    }
+  }
+  One& add(PollSet::Party party) {
+    One& one = all.emplace_back();
+    one.crowd = this;
+    one.party = party;
+    EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, one.pair.data()), 0);
+    EXPECT_TRUE(set.add(one.pair[0], one));
+    set.set_party(one, party);
+    return one;
+  }
+  static void say(const One& one) { EXPECT_EQ(::send(one.pair[1], "x", 1, 0), 1); }
+  /// How many were told before the first of that party.
+  [[nodiscard]] std::size_t told_before(PollSet::Party party) const {
+    return static_cast<std::size_t>(std::ranges::find(told, party) - told.begin());
+  }
+};
+
+constexpr PollSet::Party greedy = 7;
+constexpr PollSet::Party polite = 8;
+
+TEST(PollSet, PartiesTakeTurns) {
+  Crowd crowd;
+  for (int i = 0; i < 300; ++i) Crowd::say(crowd.add(greedy));
+  Crowd::say(crowd.add(polite));
+  Crowd::say(crowd.add(polite));
+  crowd.set.poll();
+  ASSERT_EQ(crowd.told.size(), 302U);
+  EXPECT_EQ(crowd.told_before(polite), 1U) << "it has its turn behind one of the others";
+  EXPECT_EQ(crowd.told[3], polite) << "and its next behind one more";
+}
+
+TEST(PollSet, WhoComesLaterDoesNotWaitForEverybodyWhoIsReady) {
+  Crowd crowd;
+  for (int i = 0; i < 300; ++i) Crowd::say(crowd.add(greedy));
+  Crowd::One& late = crowd.add(polite);
+  crowd.on_told = [&](Crowd::One&) {
+    if (crowd.told.size() == 1) Crowd::say(late);
+  };
+  crowd.set.poll();
+  EXPECT_EQ(crowd.told.size(), 301U);
+  EXPECT_LE(crowd.told_before(polite), 33U);
+}
+
+TEST(PollSet, ManyWhoLeaveAtOnceHoldUpNobodyNotEvenOfTheirOwn) {
+  Crowd crowd;
+  for (int i = 0; i < 300; ++i) crowd.add(greedy);
+  Crowd::One& stays = crowd.add(greedy);
+  crowd.set.poll();  // that they can be written
+  for (Crowd::One& one : crowd.all) {
+    if (&one == &stays) continue;
+    one.party = PollSet::leaving;
+    ::close(std::exchange(one.pair[1], -1));
+  }
+  Crowd::say(stays);
+  crowd.set.poll();
+  EXPECT_EQ(crowd.told.size(), 301U);
+  EXPECT_LE(crowd.told_before(greedy), 1U);
+}
+
+TEST(PollSet, TheRestOfTheLoopHasItsTurnMeanwhile) {
+  Crowd crowd;
+  for (int i = 0; i < 300; ++i) Crowd::say(crowd.add(greedy));
+  std::size_t told_before = 0;
+  crowd.on_told = [&](Crowd::One&) {
+    if (crowd.told.size() != 1) return;
+    asio::post(crowd.io, [&] { told_before = crowd.told.size(); });
+  };
+  while (crowd.told.size() < 300) crowd.io.run_one();
+  EXPECT_GT(told_before, 0U);
+  EXPECT_LE(told_before, 64U);
+}
+
+TEST(PollSet, WhatIsReadyFollowsItsSocketToAnotherParty) {
+  Crowd crowd;
+  for (int i = 0; i < 3; ++i) crowd.add(greedy);
+  Crowd::One& moves = crowd.add(polite);
+  crowd.set.poll();  // that they can be written
+  for (const Crowd::One& one : crowd.all) Crowd::say(one);
+  crowd.on_told = [&](Crowd::One&) {
+    if (crowd.told.size() != 1) return;
+    crowd.set.set_party(moves, greedy);  // while it waits in the other line
+    moves.party = greedy;
+  };
+  crowd.set.poll();
+  EXPECT_EQ(crowd.told, (std::vector<PollSet::Party>{greedy, greedy, greedy, greedy}));
+}
+
+TEST(PollSet, WhoIsRemovedWhileItWaitsInLineIsNotTold) {
+  Crowd crowd;
+  Crowd::say(crowd.add(greedy));
+  Crowd::One& gone = crowd.add(polite);
+  Crowd::say(gone);
+  crowd.on_told = [&](Crowd::One&) {
+    crowd.set.remove(gone.pair[0], gone);
+    for (const int descriptor : std::exchange(gone.pair, {-1, -1})) ::close(descriptor);
+  };
+  crowd.set.poll();
+  crowd.io.poll();
+  EXPECT_EQ(crowd.told, std::vector<PollSet::Party>{greedy});
+}
+
+TEST(PollSet, TellsBehindTheLongestLine) {
+  Crowd crowd;
+  Crowd::One last;
+  last.crowd = &crowd;
+  for (int i = 0; i < 200; ++i) Crowd::say(crowd.add(greedy));
+  Crowd::say(crowd.add(polite));
+  crowd.set.tell_behind_all(last);
+  while (crowd.told_before(PollSet::unknown) == crowd.told.size()) crowd.io.run_one();
+  EXPECT_EQ(crowd.told.size(), 202U);
+  EXPECT_EQ(crowd.told.back(), PollSet::unknown);
+  crowd.io.poll();
+  EXPECT_EQ(crowd.told.size(), 202U) << "once";
+}
+
+TEST(PollSet, TellsBehindAllAlsoWhenNobodyIsReady) {
+  Crowd crowd;
+  Crowd::One last;
+  last.crowd = &crowd;
+  crowd.set.tell_behind_all(last);
+  EXPECT_TRUE(crowd.told.empty()) << "not inside the call";
+  while (crowd.told.empty()) crowd.io.run_one();
+  crowd.set.tell_behind_all(last);
+  crowd.set.forget(last);
+  crowd.io.poll();
+  EXPECT_EQ(crowd.told.size(), 1U);
 }
 
 }  // namespace
