@@ -156,6 +156,7 @@ struct ReverseTransaction : Following {
 };
 struct SetTransactionMetadata {
   std::string transaction{};
+  bool or_account = false;  ///< an account of that id or path goes before a transaction
   std::vector<MetadataIn> metadata{};
 };
 /// Values and salts are gone, also those of earlier records. The chain verifies all the same.
