@@ -5,8 +5,10 @@
 
 #include "api/auth.h"
 #include "api/auth_log.h"
+#include "api/once.h"
 #include "api/route_index.h"
 #include "api/sqs/gateway.h"
+#include "api/text.h"
 #include "base/assert.h"
 #include "security/credentials.h"
 #include "security/digest.h"
@@ -20,7 +22,20 @@ bool matches(std::string_view token, const Secret& expected) {
   return !expected.empty() && security::constant_time_equal(token, expected.reveal());
 }
 
-/// Sets call.tenant on tenant routes.
+/// The admin's token is good; for whom is it used?
+Result<void> act_for_tenant(const Services& services, Call& call) {
+  const auto number = parse_unsigned(call.request.header("Hikyaku-Tenant").value_or(""));
+  if (number && *number <= UINT32_MAX) {
+    call.tenant = services.tenants.find(core::TenantId{static_cast<std::uint32_t>(*number)});
+  }
+  if (!call.tenant) {
+    return fail(ErrorKind::invalid_argument,
+                "Hikyaku-Tenant: must be the id of the tenant for which the admin's token is used");
+  }
+  return {};
+}
+
+/// Sets call.tenant on routes for one tenant.
 Result<void> authenticate(const Services& services, const Route& route, Call& call) {
   const Options& options = services.options;
   const std::string token = token_of(call.request, options.allow_token_in_query);
@@ -38,9 +53,14 @@ Result<void> authenticate(const Services& services, const Route& route, Call& ca
       log_accepted(call.request, attempt, "");
       return {};
     }
-    case Access::tenant: {
+    case Access::tenant:
+    case Access::tenant_or_admin: {
       if (call.tenant) {  // a part of this server asks
         return {};
+      }
+      if (route.access == Access::tenant_or_admin && matches(token, options.admin_token)) {
+        log_accepted(call.request, {.way = "admin_token", .asked_for = route.pattern}, "");
+        return act_for_tenant(services, call);
       }
       const AuthAttempt attempt{.way = "token", .asked_for = route.pattern};
       if (!token.empty()) {
@@ -54,7 +74,8 @@ Result<void> authenticate(const Services& services, const Route& route, Call& ca
       log_accepted(call.request, attempt, call.tenant->name);
       return {};
     }
-    case Access::admin: {
+    case Access::admin:
+    case Access::admin_for_tenant: {
       const AuthAttempt attempt{.way = "admin_token", .asked_for = route.pattern};
       if (options.admin_token.empty()) {
         log_refused(call.request, attempt, "the admin API is closed");
@@ -66,7 +87,8 @@ Result<void> authenticate(const Services& services, const Route& route, Call& ca
         return fail(ErrorKind::unauthenticated, "unauthorized: send the admin token");
       }
       log_accepted(call.request, attempt, "");
-      return {};
+      return route.access == Access::admin_for_tenant ? act_for_tenant(services, call)
+                                                      : Result<void>{};
     }
   }
   std::unreachable();
@@ -117,7 +139,22 @@ void dispatch(const Services& services, Call& call) {
   if (call.request.method == "GET") {
     call.answer.may_be_refused();
   }
-  answering(call.answer, [&] { route.handler(services, call); });
+  if (route.handler.answers != nullptr && !is_own_write(route)) {
+    answering(call.answer, [&] { route.handler.answers(services, call); });
+    return;
+  }
+  auto key = read_once_key(services, route, call);
+  if (!key) {
+    call.answer(to_response(std::move(key.error()), call.answer.request_id()));
+    return;
+  }
+  answering(call.answer, [&] {
+    if (route.handler.writes != nullptr) {
+      carry_out(services, route, call, std::move(*key), route.handler.writes(services, call));
+    } else {
+      route.handler.answers(services, call);
+    }
+  });
 }
 
 }  // namespace

@@ -125,6 +125,9 @@ constexpr std::array<std::string_view, 5> status_classes = {"1xx", "2xx", "3xx",
 constexpr std::array<std::string_view, 2> publish_results = {"accepted", "deduplicated"};
 constexpr std::array<std::string_view, 5> attempt_results = {"delivered", "http_error", "timeout",
                                                              "network_error", "blocked"};
+constexpr std::array<std::string_view, 4> idempotent_results = {"executed", "replayed", "reused",
+                                                                "not_kept"};
+constexpr std::array<std::string_view, 4> claim_results = {"started", "replayed", "held", "reused"};
 
 }  // namespace
 
@@ -132,6 +135,8 @@ struct Metrics::Impl {
   std::array<Count, status_classes.size()> requests{};
   std::array<Count, publish_results.size()> published{};
   std::array<Count, attempt_results.size()> attempts{};
+  std::array<Count, idempotent_results.size()> idempotent{};
+  std::array<Count, claim_results.size()> claims{};
   NamedCounts refused;
   Count retries{0};
   Count dead_letters{0};
@@ -181,6 +186,8 @@ std::vector<ClientMetric> Metrics::Impl::collect(Metric metric) const {
       });
       return out;
     }
+    case Metric::idempotent: return labelled(row_of(metric).label, idempotent_results, idempotent);
+    case Metric::claims: return labelled(row_of(metric).label, claim_results, claims);
     case Metric::attempts: return labelled(row_of(metric).label, attempt_results, attempts);
     case Metric::attempt_seconds: return {attempt_seconds.collect()};
     case Metric::end_to_end_seconds: return {end_to_end_seconds.collect()};
@@ -212,6 +219,12 @@ void Metrics::request(int status, double seconds) {
 void Metrics::published(bool deduplicated) { add(impl_->published[deduplicated ? 1 : 0]); }
 
 void Metrics::publish_refused(std::string_view reason) { impl_->refused.add_one(reason); }
+
+void Metrics::idempotent(IdempotentResult result) {
+  add(impl_->idempotent[static_cast<std::size_t>(result)]);
+}
+
+void Metrics::claimed(ClaimResult result) { add(impl_->claims[static_cast<std::size_t>(result)]); }
 
 void Metrics::attempt(AttemptResult result, double seconds) {
   add(impl_->attempts[static_cast<std::size_t>(result)]);
