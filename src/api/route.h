@@ -108,6 +108,9 @@ RouteTable routes();
 namespace idempotency {
 RouteTable routes();
 }
+namespace ledger {
+RouteTable routes();
+}
 namespace admin {
 RouteTable routes();
 }
