@@ -87,7 +87,11 @@ ItemResult Ledger::apply(TenantId tenant, const std::string& book, Operation&& o
       }
       HotBook& made = make_book(tenant, book, *create);
       ++operation_;
-      return Applied{.id = book, .seq = made.seq, .created = true};
+      Applied applied{.id = book, .seq = made.seq, .created = true};
+      if (options_.details) {
+        describe(made, operation, applied);
+      }
+      return applied;
     }
     return refuse(
         {.code = Code::book_not_found, .detail = "there is no book " + book + "; create it first"});
@@ -209,7 +213,7 @@ Reply Ledger::decide(Apply command) {
   }
   if (command.preview && command.mode == Apply::Mode::independent && !groups.empty()) {
     // Each sees what the earlier ones would have done.
-    begin({.details = true, .may_force = command.may_force});
+    begin({.details = true, .preview = true, .may_force = command.may_force});
     for (std::size_t i = 0; i < command.items.size(); ++i) {
       reply.results[i] = apply(command.tenant, command.book, std::move(command.items[i].operation));
     }
@@ -241,6 +245,7 @@ void Ledger::apply_together(Apply& command, const std::vector<std::size_t>& item
                             LedgerApplied& reply) {
   begin({.limits_at_end = command.limits_at_end,
          .details = command.details || command.preview,
+         .preview = command.preview,
          .may_force = command.may_force});
   std::optional<std::size_t> failed;
   std::shared_ptr<const Refusal> why;
@@ -282,7 +287,11 @@ ItemResult Ledger::apply_one(HotBook& book, Operation&& operation) {
   touched_.clear();
   legs_.clear();
   expire_due(book);
-  return std::visit([this, &book](auto& one) { return decide(book, one); }, operation);
+  ItemResult result = std::visit([this, &book](auto& one) { return decide(book, one); }, operation);
+  if (result && options_.details) {
+    describe(book, operation, *result);
+  }
+  return result;
 }
 
 }  // namespace hk::core::ledger

@@ -116,11 +116,9 @@ void transaction_json(std::string& out, const TransactionMade& made, std::uint64
 }  // namespace
 
 std::string to_text(Instant instant) {
-  const auto second = std::chrono::floor<std::chrono::seconds>(instant);
-  std::string text = rfc3339(Moment{second});
-  text.resize(text.find('.') == std::string::npos ? text.find('Z') : text.find('.'));
-  std::string digits = std::to_string((instant - second).count());
-  return text + '.' + std::string(9 - digits.size(), '0') + digits + 'Z';
+  std::string text;
+  append_rfc3339(text, instant);
+  return text;
 }
 
 /// Of everything that the operation has touched.

@@ -32,6 +32,7 @@ namespace ledger {
 struct GroupOptions {
   bool limits_at_end = false;
   bool details = false;
+  bool preview = false;
   bool may_force = false;
 };
 
@@ -168,8 +169,16 @@ class Ledger : Component {
   /// Did the record `seq` give the object exactly these?
   bool same_metadata(HotBook& book, Metadata::Of of, std::uint64_t number, std::uint64_t seq,
                      std::uint32_t entry, const std::vector<MetadataIn>& metadata);
-  std::shared_ptr<const Detail> detail_of(HotBook& book, const TransactionMade& made,
-                                          const Hash& hash);
+
+  // detail.cpp
+  ItemResult decide(HotBook& book, const Unreadable& command);
+  /// Fills Applied::detail. REQUIRES: the operation was `operation`, and nothing came after it.
+  void describe(HotBook& book, const Operation& operation, Applied& applied);
+  TransactionView transaction_view(HotBook& book, std::uint64_t seq);
+  AccountView account_view(HotBook& book, AccountAt account);
+  BookView book_view(HotBook& book);
+  std::vector<BalanceAfter> balances_after(HotBook& book, const TransactionView& view,
+                                           bool replayed);
 
   // hold.cpp
   ItemResult decide(HotBook& book, PostHold& command);

@@ -192,6 +192,10 @@ bool Ledger::same_metadata(HotBook& book, Metadata::Of of, std::uint64_t number,
 }
 
 ItemResult Ledger::decide(HotBook& book, const SetTransactionMetadata& command) {
+  if (command.or_account && find_account(book, command.transaction)) {
+    return decide(book,
+                  ChangeAccount{.account = command.transaction, .metadata = command.metadata});
+  }
   auto target = find_target(book, command.transaction);
   if (!target) {
     return std::unexpected(target.error());

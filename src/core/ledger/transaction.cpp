@@ -6,6 +6,7 @@
 #include "base/assert.h"
 #include "base/bytes.h"
 #include "base/sometimes.h"
+#include "core/ledger/fresh.h"
 #include "core/ledger/id.h"
 #include "core/ledger/inside.h"
 #include "core/ledger/ledger.h"
@@ -145,12 +146,8 @@ Ledger::Or<std::optional<std::uint64_t>> Ledger::find_repeated(
   return by_id ? by_id : by_key;
 }
 
-ItemResult Ledger::repeated(HotBook& book, std::uint64_t seq, const TransactionMade& made) {
-  Applied applied{.id = made.id, .seq = seq, .replayed = true};
-  if (options_.details) {
-    applied.detail = detail_of(book, made, record_at(book, seq).hash);
-  }
-  return applied;
+ItemResult Ledger::repeated(HotBook& /*book*/, std::uint64_t seq, const TransactionMade& made) {
+  return Applied{.id = made.id, .seq = seq, .replayed = true};
 }
 
 std::string Ledger::digest_of(HotBook& book, const std::vector<Condition>& conditions) {
@@ -584,27 +581,6 @@ ItemResult Ledger::decide(HotBook& book, const AssertConditions& command) {
   return Applied{};
 }
 
-class Ledger::Fresh : public Sight {
- public:
-  Fresh(Ledger& ledger, Reader& reader) : Sight(reader), ledger_(ledger) {}
-  std::optional<Late> late(const KeyOf<Late>& key) override { return ledger_.late_.get(key); }
-
- protected:
-  std::vector<Block> fresh_blocks(const Account& account, CurrencyNumber currency) override {
-    std::vector<Block> out;
-    for (auto one = ledger_.sealed_.rbegin(); one != ledger_.sealed_.rend(); ++one) {
-      if (one->tenant == account.tenant && one->book == account.book &&
-          one->account == account.number && one->currency == currency) {
-        out.push_back(*one);
-      }
-    }
-    return out;
-  }
-
- private:
-  Ledger& ledger_;
-};
-
 /// Every later point of the effective timeline stays within the limits, too.
 Ledger::Or<void> Ledger::check_history(HotBook& book, Instant effective_at) {
   Fresh sight(*this, batch_.reader());
@@ -666,23 +642,6 @@ Ledger::Or<void> Ledger::check_history(HotBook& book, Instant effective_at) {
 
 // ---- recording ----
 
-std::shared_ptr<const Detail> Ledger::detail_of(HotBook& book, const TransactionMade& made,
-                                                const Hash& hash) {
-  auto detail = std::make_shared<Detail>(Detail{.transaction = made, .hash = hash});
-  for (const Touch& one : touched_) {
-    const Standing* const standing = find_standing(one.account->row, one.currency);
-    if (standing != nullptr) {
-      detail->balances_after.push_back(
-          {.account = one.account->row.id,
-           .currency = ledger::find_currency(book.row, one.currency)->code,
-           .normal = normal_side(one.account->row.type),
-           .counters = standing->now,
-           .version = standing->version});
-    }
-  }
-  return detail;
-}
-
 /// Everything was checked: from here on nothing can be refused.
 ItemResult Ledger::make(HotBook& book, TransactionMade& made,
                         const std::vector<MetadataIn>& metadata,
@@ -728,11 +687,7 @@ ItemResult Ledger::make(HotBook& book, TransactionMade& made,
   record(book, made);
   tell_of_transaction(book, made, seq);
   tell_monitors(book, seq, made.recorded_at);
-  Applied applied{.id = made.id, .seq = seq, .created = true};
-  if (options_.details) {
-    applied.detail = detail_of(book, made, book.hash);
-  }
-  return applied;
+  return Applied{.id = made.id, .seq = seq, .created = true};
 }
 
 /// The first member of the request that is not as it was.
