@@ -131,7 +131,7 @@ struct Call {
   Batcher& batcher;
   std::shared_ptr<const engine::TenantDirectory::Entry>
       tenant{};                            ///< null on open routes and those of the whole server
-  bool by_admin = false;                   ///< an admin acts for the tenant
+  bool by_admin = false;                   ///< the admin's token was used, for the tenant if any
   std::string param{};                     ///< the first {…} of the route, percent-decoded
   std::vector<std::string> more_params{};  ///< the others, in their order
   std::string_view

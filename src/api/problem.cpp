@@ -29,6 +29,8 @@ constexpr Problem unknown_outcome{"unknown_outcome", "Unknown outcome"};
 
 }  // namespace problems
 
+}  // namespace
+
 const Problem& problem_of(ErrorKind kind) {
   switch (kind) {  // No default: a new kind must be named here before it compiles.
     case ErrorKind::invalid_argument: return problems::invalid;
@@ -45,6 +47,8 @@ const Problem& problem_of(ErrorKind kind) {
   }
   std::unreachable();
 }
+
+namespace {
 
 /// For what has no kind: the edge and the router refuse by status.
 const Problem& problem_of(int status) {

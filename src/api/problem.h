@@ -32,5 +32,7 @@ http::Response problem(const Problem& what, int status, std::string_view detail,
 http::Response problem(int status, std::string_view detail, std::string_view request_id);
 /// What is our own fault is logged with its details and told without them.
 http::Response problem(const Error& error, std::string_view request_id);
+/// The name that such an error has.
+const Problem& problem_of(ErrorKind kind);
 
 }  // namespace hk::api

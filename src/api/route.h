@@ -52,7 +52,7 @@ struct Keys {
 /// What a request of a tenant is charged as. Those of admins and of everybody are not limited: they
 /// are how limits are changed, and how somebody sees that the server lives.
 enum class Rated : std::uint8_t {
-  by_method,  ///< a GET is a read, all others manage
+  by_method,  ///< a GET is a read, all others manage, or are writes of the ledger
   publish,    ///< one token a message
   receive,
   never,  ///< ends work that somebody holds: to refuse it would make more work
@@ -120,6 +120,9 @@ namespace jobs {
 RouteTable routes();
 }
 namespace idempotency {
+RouteTable routes();
+}
+namespace ledger {
 RouteTable routes();
 }
 namespace admin {

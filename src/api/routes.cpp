@@ -8,8 +8,8 @@ namespace hk::api {
 
 std::span<const RouteTable> route_tables() {
   // The busiest protocol stands first.
-  static const std::array tables = {qstash::routes(), jobs::routes(), idempotency::routes(),
-                                    admin::routes(), sns::routes()};
+  static const std::array tables = {qstash::routes(), jobs::routes(),  idempotency::routes(),
+                                    ledger::routes(), admin::routes(), sns::routes()};
   return tables;
 }
 
@@ -19,7 +19,10 @@ std::optional<core::RateClass> rate_class(const Route& route) {
     case Rated::receive: return core::RateClass::receive;
     case Rated::never: return std::nullopt;
     case Rated::by_method:
-      return route.method == "GET" ? core::RateClass::read : core::RateClass::manage;
+      if (route.method == "GET") {
+        return core::RateClass::read;
+      }
+      return route.words.tag == "ledger" ? core::RateClass::ledger : core::RateClass::manage;
   }
   std::unreachable();
 }

@@ -5,6 +5,7 @@
 
 #include "api/auth.h"
 #include "api/auth_log.h"
+#include "api/ledger/short_path.h"
 #include "api/once.h"
 #include "api/route_index.h"
 #include "api/sqs/gateway.h"
@@ -33,7 +34,6 @@ Result<void> act_for_tenant(const Services& services, Call& call) {
     return fail(ErrorKind::invalid_argument,
                 "Hikyaku-Tenant: must be the id of the tenant for which the admin's token is used");
   }
-  call.by_admin = true;
   return {};
 }
 
@@ -62,6 +62,7 @@ Result<void> authenticate(const Services& services, const Route& route, Call& ca
       }
       if (route.access == Access::tenant_or_admin && matches(token, options.admin_token)) {
         log_accepted(call.request, {.way = "admin_token", .asked_for = route.pattern}, "");
+        call.by_admin = true;
         return act_for_tenant(services, call);
       }
       const AuthAttempt attempt{.way = "token", .asked_for = route.pattern};
@@ -89,6 +90,7 @@ Result<void> authenticate(const Services& services, const Route& route, Call& ca
         return fail(ErrorKind::unauthenticated, "unauthorized: send the admin token");
       }
       log_accepted(call.request, attempt, "");
+      call.by_admin = true;
       return route.access == Access::admin_for_tenant ? act_for_tenant(services, call)
                                                       : Result<void>{};
     }
@@ -141,6 +143,7 @@ bool let_in(const Services& services, const Route& route, Surface surface, Call&
 }
 
 void dispatch(const Services& services, Call& call) {
+  ledger::spell_out(call.request.target);
   const std::string_view target = call.request.target;
   const Found found = find_route(call.request.method, target);
   const Surface surface = found.route != nullptr ? found.surface : surface_of(target);
@@ -245,7 +248,9 @@ http::Response Service::refusal(const http::Request& request, int status, std::s
 }
 
 std::size_t Service::body_bytes_max(std::string_view target) const {
-  const Route* const route = find_route("POST", target).route;
+  std::string spelled(target);
+  ledger::spell_out(spelled);
+  const Route* const route = find_route("POST", spelled).route;
   return route != nullptr && route->body == Body::batch
              ? std::max(options_.batch_bytes_max, options_.body_bytes_max)
              : options_.body_bytes_max;

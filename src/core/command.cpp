@@ -175,6 +175,9 @@ HK_COMMAND(UpsertTenant)
 HK_COMMAND(SetTenantLimits)
 HK_REPLY(TenantStored)
 
+HK_COMMAND(ledger::Apply)
+HK_REPLY(ledger::LedgerApplied)
+
 HK_REPLY(Done)
 
 #undef HK_COMMAND
