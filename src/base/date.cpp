@@ -99,6 +99,68 @@ std::string rfc3339(Moment moment) {
   return out;
 }
 
+void append_rfc3339(std::string& out, NanoMoment moment) {
+  using namespace std::chrono;
+  const auto days_since = floor<days>(moment);
+  const year_month_day date(days_since);
+  const hh_mm_ss<nanoseconds> time(moment - days_since);
+  char text[] = "0000-00-00T00:00:00.000000000Z";
+  const auto put = [&text](std::size_t at, std::size_t count, std::int64_t value) {
+    for (std::size_t i = count; i > 0; --i, value /= 10) {
+      text[at + i - 1] = static_cast<char>('0' + value % 10);
+    }
+  };
+  put(0, 4, static_cast<int>(date.year()));
+  put(5, 2, static_cast<unsigned>(date.month()));
+  put(8, 2, static_cast<unsigned>(date.day()));
+  put(11, 2, time.hours().count());
+  put(14, 2, time.minutes().count());
+  put(17, 2, time.seconds().count());
+  put(20, 9, time.subseconds().count());
+  out.append(text, sizeof(text) - 1);
+}
+
+std::optional<NanoMoment> parse_rfc3339(std::string_view text) {
+  constexpr std::string_view shape = "dddd-dd-ddadd:dd:dd";
+  if (text.size() <= shape.size() || !has_shape(text.substr(0, shape.size()), shape) ||
+      to_lower(text[10]) != 't') {
+    return std::nullopt;
+  }
+  const std::chrono::year_month_day date{std::chrono::year(static_cast<int>(number_at(text, 0, 4))),
+                                         std::chrono::month(number_at(text, 5, 2)),
+                                         std::chrono::day(number_at(text, 8, 2))};
+  const auto moment =
+      make_moment(date, number_at(text, 11, 2), number_at(text, 14, 2), number_at(text, 17, 2));
+  std::string_view rest = text.substr(shape.size());
+  std::int64_t ns = 0;
+  if (rest.starts_with('.')) {
+    std::size_t digits = 0;
+    for (rest.remove_prefix(1); digits < rest.size() && is_digit(rest[digits]); ++digits) {
+      ns = digits < 9 ? ns * 10 + (rest[digits] - '0') : ns;
+    }
+    if (digits == 0 || digits > 9) {
+      return std::nullopt;
+    }
+    for (std::size_t i = digits; i < 9; ++i) {
+      ns *= 10;
+    }
+    rest.remove_prefix(digits);
+  }
+  std::chrono::minutes offset{0};
+  if (has_shape(rest, "add:dd") && (rest[0] == '+' || rest[0] == '-') &&
+      number_at(rest, 1, 2) <= 23 && number_at(rest, 4, 2) <= 59) {
+    offset = std::chrono::minutes(number_at(rest, 1, 2) * 60 + number_at(rest, 4, 2));
+    offset = rest[0] == '-' ? -offset : offset;
+  } else if (rest != "Z" && rest != "z") {
+    return std::nullopt;
+  }
+  // A year less than 64 bits reach, so that the sum below cannot overflow.
+  if (!moment || date.year() < std::chrono::year(1678) || date.year() > std::chrono::year(2261)) {
+    return std::nullopt;
+  }
+  return NanoMoment(*moment - offset) + std::chrono::nanoseconds(ns);
+}
+
 std::string basic_date(Moment moment) {
   const Parts parts(moment);
   std::string out;

@@ -14,6 +14,7 @@
 
 #include "core/ledger/payload.h"
 #include "core/ledger/record.h"
+#include "core/ledger/view.h"
 
 namespace hk::core::ledger {
 
@@ -155,6 +156,7 @@ struct ReverseTransaction : Following {
 };
 struct SetTransactionMetadata {
   std::string transaction{};
+  bool or_account = false;  ///< an account of that id or path goes before a transaction
   std::vector<MetadataIn> metadata{};
 };
 /// Values and salts are gone, also those of earlier records. The chain verifies all the same.
@@ -192,10 +194,18 @@ struct RemoveMonitor {
   std::string id{};
 };
 
-using Operation = std::variant<CreateTransaction, CreateAccount, ChangeAccount, PostHold, VoidHold,
-                               ReverseTransaction, SetTransactionMetadata, EraseMetadata,
-                               AssertConditions, CreateBook, ChangeBook, AddCurrency, CloseBook,
-                               AddSubscription, RemoveSubscription, AddMonitor, RemoveMonitor>;
+struct Refusal;
+/// The item could not be read: it is refused so, with its group. Thus a wrong amount refuses its
+/// item, and not the request.
+struct Unreadable {
+  std::shared_ptr<const Refusal> refusal{};  ///< never null
+};
+
+using Operation =
+    std::variant<CreateTransaction, CreateAccount, ChangeAccount, PostHold, VoidHold,
+                 ReverseTransaction, SetTransactionMetadata, EraseMetadata, AssertConditions,
+                 CreateBook, ChangeBook, AddCurrency, CloseBook, AddSubscription,
+                 RemoveSubscription, AddMonitor, RemoveMonitor, Unreadable>;
 
 struct Item {
   Operation operation{};
@@ -276,19 +286,12 @@ struct Refusal {
   std::string detail{};  ///< for people
 };
 
-/// Counters of an account and currency after an operation.
-struct BalanceAfter {
-  std::string account{};
-  std::string currency{};
-  Side normal{};
-  Counters128 counters{};
-  std::uint64_t version = 0;
-};
-
 /// What a reply has beyond id and seq, for whoever asked for it.
 struct Detail {
-  std::optional<TransactionMade> transaction{};
-  Hash hash{};  ///< of its record; of a preview: zeros
+  /// What the operation was about, as it is afterwards; of a replay as it is now.
+  std::variant<std::monostate, TransactionView, AccountView, BookView, CurrencyView, Subscription,
+               MonitorView>
+      object{};
   std::vector<BalanceAfter> balances_after{};
 };
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/ledger/payload.h"
+#include "core/ledger/view.h"
 #include "core/reader.h"
 
 namespace hk::core::ledger {
@@ -27,12 +28,6 @@ std::optional<Currency> find_currency(const Book& book, CurrencyNumber number);
 // ---- books and the log ----
 
 std::optional<Book> find_book(Reader& reader, TenantId tenant, const std::string& id);
-/// Where its log ends; seq 0: it has no record yet.
-struct Head {
-  std::uint64_t seq = 0;
-  Hash hash{};
-  Instant recorded_at{};
-};
 Head head_of(Reader& reader, TenantId tenant, BookNumber book);
 /// Records with after < seq, oldest first, at most `limit`.
 std::vector<Record> records_after(Reader& reader, TenantId tenant, BookNumber book,
@@ -115,7 +110,6 @@ std::optional<TransactionAt> find_transaction_by_key(Reader& reader, TenantId te
 /// nullopt: that record is none.
 std::optional<TransactionAt> transaction_at(Reader& reader, TenantId tenant, BookNumber book,
                                             std::uint64_t seq);
-enum class TransactionState : std::uint8_t { posted, pending, partially_posted, voided, expired };
 TransactionState state_of(const TransactionAt& transaction);
 /// First to expire first; those after that place.
 std::vector<OpenHold> open_holds(Reader& reader, TenantId tenant, BookNumber book,

@@ -14,6 +14,32 @@ TEST(Rfc3339, WritesMilliseconds) {
   EXPECT_EQ(rfc3339(Moment{}), "1970-01-01T00:00:00.000Z");
 }
 
+TEST(Rfc3339, ReadsNanosecondsAndOffsets) {
+  const auto written = [](std::string_view text) {
+    std::string out;
+    const auto moment = parse_rfc3339(text);
+    if (moment) {
+      append_rfc3339(out, *moment);
+    }
+    return out;
+  };
+  EXPECT_EQ(written("2026-01-02T03:04:05Z"), "2026-01-02T03:04:05.000000000Z");
+  EXPECT_EQ(written("2026-01-02t03:04:05.6z"), "2026-01-02T03:04:05.600000000Z");
+  EXPECT_EQ(written("2026-01-02T03:04:05.123456789Z"), "2026-01-02T03:04:05.123456789Z");
+  EXPECT_EQ(written("2026-01-02T03:04:05.5+02:30"), "2026-01-02T00:34:05.500000000Z");
+  EXPECT_EQ(written("2026-01-02T03:04:05-01:00"), "2026-01-02T04:04:05.000000000Z");
+  EXPECT_EQ(written("1969-12-31T23:59:59.999999999Z"), "1969-12-31T23:59:59.999999999Z");
+  EXPECT_EQ(written("1678-01-01T00:00:00+23:59"), "1677-12-31T00:01:00.000000000Z");
+  EXPECT_EQ(written("2261-12-31T23:59:59.999999999-23:59"), "2262-01-01T23:58:59.999999999Z");
+  for (const std::string_view text :
+       {"", "2026-01-02", "2026-01-02T03:04:05", "2026-01-02 03:04:05Z", "2026-01-02T03:04:05.Z",
+        "2026-01-02T03:04:05.1234567890Z", "2026-02-30T03:04:05Z", "2026-01-02T24:00:00Z",
+        "2026-01-02T03:04:05+24:00", "2026-01-02T03:04:05+0100", "2026-01-02T03:04:05Zx",
+        "1677-12-31T00:00:00Z", "2262-01-01T00:00:00Z", "9999-12-31T23:59:59Z"}) {
+    EXPECT_EQ(written(text), "") << text;
+  }
+}
+
 TEST(BasicDate, ReadsWhatItWritesAndNothingElse) {
   EXPECT_EQ(basic_date(new_year), "20260102T030405Z");
   EXPECT_EQ(basic_date(moment_from_ms(1'440'938'160'999)), "20150830T123600Z");
