@@ -13,7 +13,8 @@
 namespace hk::api {
 namespace {
 
-bool is_new_work(const core::Command& command) {
+bool is_new_work(const core::Command& given) {
+  const core::Command& command = core::effect_of(given);
   return command.is<core::Publish>() || command.is<core::PublishBatch>() ||
          command.is<core::PublishToTopic>();
 }

@@ -68,6 +68,8 @@ class Answer {
   /// See http::Responder.
   void when_gone(std::move_only_function<void()> told) { respond_.when_gone(std::move(told)); }
   [[nodiscard]] bool pending() const { return pending_; }
+  /// "": requests of the surface have none.
+  [[nodiscard]] const std::string& request_id() const { return request_id_; }
 
  private:
   [[nodiscard]] bool take_room(http::Response& response);
@@ -109,7 +111,8 @@ struct Call {
   Answer answer;           ///< a handler that does not answer at once moves it into its callback
   Batcher& batcher;
   std::shared_ptr<const engine::TenantDirectory::Entry>
-      tenant{};                            ///< null on open and admin routes
+      tenant{};                            ///< null on open routes and those of the whole server
+  bool by_admin = false;                   ///< the admin's token was used, for the tenant if any
   std::string param{};                     ///< the first {…} of the route, percent-decoded
   std::vector<std::string> more_params{};  ///< the others, in their order
   std::string_view

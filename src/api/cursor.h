@@ -13,7 +13,16 @@
 
 namespace hk::api {
 
-enum class Listing : std::uint8_t { dead_letters = 'd', event_log = 'e', message_events = 'm' };
+enum class Listing : std::uint8_t {
+  dead_letters = 'd',
+  event_log = 'e',
+  message_events = 'm',
+  ledger_books = 'b',
+  ledger_accounts = 'a',
+  ledger_entries = 'n',
+  ledger_transactions = 't',
+  ledger_checkpoints = 'c',
+};
 
 struct CursorScope {
   Listing listing{};

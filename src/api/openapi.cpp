@@ -62,11 +62,12 @@ void write_content(JsonWriter& json, std::string_view type, std::string_view sch
   json.end_object();
 }
 
-void write_parameter(JsonWriter& json, std::string_view name, bool in_path) {
+void write_parameter(JsonWriter& json, std::string_view name, std::string_view in,
+                     bool required = false) {
   json.begin_object();
   json.field("name", name);
-  json.field("in", in_path ? "path" : "query");
-  json.field("required", in_path);
+  json.field("in", in);
+  json.field("required", required);
   json.key("schema");
   json.begin_object();
   json.field("type", "string");
@@ -78,12 +79,18 @@ void write_parameters(JsonWriter& json, const Route& route, std::string_view que
   json.key("parameters");
   json.begin_array();
   for (const std::string& name : path_parameters(route.pattern)) {
-    write_parameter(json, name, true);
+    write_parameter(json, name, "path", true);
   }
   while (!query.empty()) {
     const std::string_view name = query.substr(0, query.find(' '));
-    write_parameter(json, name, false);
+    write_parameter(json, name, "query");
     query.remove_prefix(std::min(query.size(), name.size() + 1));
+  }
+  if (is_own_write(route) && route.keys.refused.empty()) {
+    write_parameter(json, "Idempotency-Key", "header", route.keys.required);
+  }
+  if (route.access == Access::admin_for_tenant || route.access == Access::tenant_or_admin) {
+    write_parameter(json, "Hikyaku-Tenant", "header", route.access == Access::admin_for_tenant);
   }
   json.end_array();
 }
@@ -113,8 +120,10 @@ std::string_view scheme_of(Access access) {
   switch (access) {
     case Access::open: return "";
     case Access::metrics: return "metricsToken";
-    case Access::tenant: return "token";
-    case Access::admin: return "adminToken";
+    case Access::tenant:
+    case Access::tenant_or_admin: return "token";
+    case Access::admin:
+    case Access::admin_for_tenant: return "adminToken";
   }
   std::unreachable();
 }
@@ -146,6 +155,13 @@ void write_operation(JsonWriter& json, Surface surface, const Route& route) {
   if (route.access != Access::open) {
     json.begin_object();
     json.key(scheme_of(route.access));
+    json.begin_array();
+    json.end_array();
+    json.end_object();
+  }
+  if (route.access == Access::tenant_or_admin) {
+    json.begin_object();
+    json.key("adminToken");
     json.begin_array();
     json.end_array();
     json.end_object();

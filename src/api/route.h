@@ -11,6 +11,7 @@
 
 #include "api/call.h"
 #include "api/surface.h"
+#include "api/write.h"
 
 namespace hk::api {
 
@@ -18,13 +19,34 @@ enum class Access : std::uint8_t {
   open,
   metrics,  ///< open unless there is a token for them
   tenant,
-  admin,
+  tenant_or_admin,   ///< the admin's token acts for the tenant that Hikyaku-Tenant names
+  admin,             ///< for the whole server
+  admin_for_tenant,  ///< the admin's token alone; for the tenant that Hikyaku-Tenant names
 };
 
 /// How large a body it takes.
 enum class Body : std::uint8_t { message, batch };
 
-using RouteHandler = void (*)(const Services&, Call&);
+/// Who answers. A write of the own API returns what it comes to, and once.h does the rest; all
+/// others answer themselves.
+struct RouteHandler {
+  using Answers = void (*)(const Services&, Call&);
+  using Writes = Write (*)(const Services&, Call&);
+
+  constexpr RouteHandler(Answers function) : answers(function) {}  // NOLINT: rows name a function
+  constexpr RouteHandler(Writes function) : writes(function) {}    // NOLINT: as above
+
+  Answers answers = nullptr;
+  Writes writes = nullptr;
+};
+
+/// How a write of the own API takes an Idempotency-Key: all do, unless their row says why not.
+struct Keys {
+  bool required = false;
+  std::string_view refused = {};  ///< why it takes none
+  /// Makes the answer of Planned::refer's reference again.
+  http::Response (*show)(const Services&, core::TenantId, std::string_view reference) = nullptr;
+};
 
 /// Names of schemas are those of openapi_schemas.cpp.
 struct RouteWords {
@@ -48,7 +70,28 @@ struct Route {
   RouteHandler handler;
   RouteWords words = {};
   Body body = Body::message;
+  Keys keys = {};
 };
+
+constexpr bool is_own_write(const Route& route) {
+  return route.pattern.starts_with("/api/v1/") && route.method != "GET";
+}
+/// An admin's call about one tenant: its keys are that tenant's.
+constexpr bool names_tenant_in_path(const Route& route) {
+  return route.pattern.starts_with("/api/v1/tenants/{id}");
+}
+/// Asserted where the rows of the own API are. Keys of the server itself have no place yet: a call
+/// that is about no tenant takes none.
+constexpr bool writes_take_keys(std::span<const Route> routes) {
+  for (const Route& route : routes) {
+    const bool of_nobody = route.access == Access::admin && !names_tenant_in_path(route);
+    if (is_own_write(route) && route.keys.refused.empty() &&
+        (route.handler.writes == nullptr || of_nobody)) {
+      return false;
+    }
+  }
+  return true;
+}
 
 /// The rows of one protocol.
 struct RouteTable {
@@ -63,6 +106,9 @@ namespace jobs {
 RouteTable routes();
 }
 namespace idempotency {
+RouteTable routes();
+}
+namespace ledger {
 RouteTable routes();
 }
 namespace admin {

@@ -5,8 +5,11 @@
 
 #include "api/auth.h"
 #include "api/auth_log.h"
+#include "api/ledger/short_path.h"
+#include "api/once.h"
 #include "api/route_index.h"
 #include "api/sqs/gateway.h"
+#include "api/text.h"
 #include "base/assert.h"
 #include "security/credentials.h"
 #include "security/digest.h"
@@ -20,7 +23,20 @@ bool matches(std::string_view token, const Secret& expected) {
   return !expected.empty() && security::constant_time_equal(token, expected.reveal());
 }
 
-/// Sets call.tenant on tenant routes.
+/// The admin's token is good; for whom is it used?
+Result<void> act_for_tenant(const Services& services, Call& call) {
+  const auto number = parse_unsigned(call.request.header("Hikyaku-Tenant").value_or(""));
+  if (number && *number <= UINT32_MAX) {
+    call.tenant = services.tenants.find(core::TenantId{static_cast<std::uint32_t>(*number)});
+  }
+  if (!call.tenant) {
+    return fail(ErrorKind::invalid_argument,
+                "Hikyaku-Tenant: must be the id of the tenant for which the admin's token is used");
+  }
+  return {};
+}
+
+/// Sets call.tenant on routes for one tenant.
 Result<void> authenticate(const Services& services, const Route& route, Call& call) {
   const Options& options = services.options;
   const std::string token = token_of(call.request, options.allow_token_in_query);
@@ -38,9 +54,15 @@ Result<void> authenticate(const Services& services, const Route& route, Call& ca
       log_accepted(call.request, attempt, "");
       return {};
     }
-    case Access::tenant: {
+    case Access::tenant:
+    case Access::tenant_or_admin: {
       if (call.tenant) {  // a part of this server asks
         return {};
+      }
+      if (route.access == Access::tenant_or_admin && matches(token, options.admin_token)) {
+        log_accepted(call.request, {.way = "admin_token", .asked_for = route.pattern}, "");
+        call.by_admin = true;
+        return act_for_tenant(services, call);
       }
       const AuthAttempt attempt{.way = "token", .asked_for = route.pattern};
       if (!token.empty()) {
@@ -54,7 +76,8 @@ Result<void> authenticate(const Services& services, const Route& route, Call& ca
       log_accepted(call.request, attempt, call.tenant->name);
       return {};
     }
-    case Access::admin: {
+    case Access::admin:
+    case Access::admin_for_tenant: {
       const AuthAttempt attempt{.way = "admin_token", .asked_for = route.pattern};
       if (options.admin_token.empty()) {
         log_refused(call.request, attempt, "the admin API is closed");
@@ -66,7 +89,9 @@ Result<void> authenticate(const Services& services, const Route& route, Call& ca
         return fail(ErrorKind::unauthenticated, "unauthorized: send the admin token");
       }
       log_accepted(call.request, attempt, "");
-      return {};
+      call.by_admin = true;
+      return route.access == Access::admin_for_tenant ? act_for_tenant(services, call)
+                                                      : Result<void>{};
     }
   }
   std::unreachable();
@@ -91,6 +116,7 @@ bool take_params(Call& call, const Found& found) {
 }
 
 void dispatch(const Services& services, Call& call) {
+  ledger::spell_out(call.request.target);
   const std::string_view target = call.request.target;
   const Found found = find_route(call.request.method, target);
   const Surface surface = found.route != nullptr ? found.surface : surface_of(target);
@@ -117,7 +143,22 @@ void dispatch(const Services& services, Call& call) {
   if (call.request.method == "GET") {
     call.answer.may_be_refused();
   }
-  answering(call.answer, [&] { route.handler(services, call); });
+  if (route.handler.answers != nullptr && !is_own_write(route)) {
+    answering(call.answer, [&] { route.handler.answers(services, call); });
+    return;
+  }
+  auto key = read_once_key(services, route, call);
+  if (!key) {
+    call.answer(to_response(std::move(key.error()), call.answer.request_id()));
+    return;
+  }
+  answering(call.answer, [&] {
+    if (route.handler.writes != nullptr) {
+      carry_out(services, route, call, std::move(*key), route.handler.writes(services, call));
+    } else {
+      route.handler.answers(services, call);
+    }
+  });
 }
 
 }  // namespace
@@ -169,7 +210,9 @@ http::Response Service::refusal(const http::Request& request, int status, std::s
 }
 
 std::size_t Service::body_bytes_max(std::string_view target) const {
-  const Route* const route = find_route("POST", target).route;
+  std::string spelled(target);
+  ledger::spell_out(spelled);
+  const Route* const route = find_route("POST", spelled).route;
   return route != nullptr && route->body == Body::batch
              ? std::max(options_.batch_bytes_max, options_.body_bytes_max)
              : options_.body_bytes_max;

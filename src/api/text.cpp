@@ -1,5 +1,6 @@
 #include "api/text.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "base/ascii.h"
@@ -39,6 +40,12 @@ bool valid_name(std::string_view text) {
 
 bool valid_new_queue_name(std::string_view text) {
   return text.size() <= queue_name_bytes_max && valid_name(text);
+}
+
+bool is_key_text(std::string_view text) {
+  constexpr std::size_t bytes_max = 255;
+  return !text.empty() && text.size() <= bytes_max &&
+         std::ranges::all_of(text, [](char c) { return c > ' ' && c <= '~'; });
 }
 
 std::vector<std::string> split_commas(std::string_view text) {

@@ -32,6 +32,9 @@ bool valid_name(std::string_view text);
 inline constexpr std::size_t queue_name_bytes_max = 256;
 bool valid_new_queue_name(std::string_view text);
 
+/// 1 to 255 visible ASCII characters: an idempotency key.
+bool is_key_text(std::string_view text);
+
 /// Parts between commas, trimmed; empty ones are left out.
 std::vector<std::string> split_commas(std::string_view text);
 

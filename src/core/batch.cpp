@@ -51,6 +51,10 @@ void Batch::expire_dedup(Moment at, TenantId tenant, const std::string& id) {
   expiry(at).dedups.emplace_back(tenant, id);
 }
 
+void Batch::expire_key(Moment at, TenantId tenant, std::string id) {
+  expiry(at).keys.emplace_back(tenant, std::move(id));
+}
+
 Batch::Output Batch::take() {
   for (auto& [tenant, events] : events_) {
     put(Put<Events>{{tenant, now_, number_, std::move(events)}});

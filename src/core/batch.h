@@ -69,12 +69,15 @@ class Batch {
   void event(TenantId tenant, Seq seq, EventKind kind, std::uint32_t attempt = 0);
   void expire_message(Moment at, Seq seq);
   void expire_dedup(Moment at, TenantId tenant, const std::string& id);
+  void expire_key(Moment at, TenantId tenant, std::string id);
   void effect(Effect effect) { effects_.push_back(std::move(effect)); }
   /// Of a Receive that was answered with Later, in this batch or before.
   void answer(ReceiverId receiver, Reply reply) { late_.push_back({receiver, std::move(reply)}); }
 
   /// Of the messages that it writes.
   [[nodiscard]] std::size_t body_bytes() const { return body_bytes_; }
+  /// Grows with what is decided: equal before and after a decision that changed nothing.
+  [[nodiscard]] std::size_t decided() const { return mutations_.size() + effects_.size(); }
   [[nodiscard]] bool has_mutations() const { return !mutations_.empty() || !events_.empty(); }
 
   struct Late {

@@ -73,6 +73,14 @@ TenantId tenant_of(const Command& command) {
   return visit([](const auto& one) { return named_by(one); }, command);
 }
 
+void DropCommand::operator()(OneOf<Commands>* command) const { delete command; }
+BoxedCommand boxed(Command command) { return BoxedCommand(new Command(std::move(command))); }
+
+const Command& effect_of(const Command& command) {
+  const auto* const once = command.get_if<Once>();
+  return once != nullptr && once->command ? *once->command : command;
+}
+
 #define HK_COMMAND(One)             \
   template Command::OneOf(One one); \
   template const One* Command::get_if() const;
@@ -142,8 +150,11 @@ HK_COMMAND(RenewKey)
 HK_COMMAND(EndKey)
 HK_COMMAND(ReleaseKey)
 HK_COMMAND(DeleteKey)
+HK_COMMAND(Once)
 HK_REPLY(KeyClaimed)
 HK_REPLY(KeyChanged)
+HK_REPLY(OnceAnswered)
+HK_REPLY(OnceReused)
 
 HK_COMMAND(UpsertSchedule)
 HK_COMMAND(DeleteScheduleCommand)

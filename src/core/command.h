@@ -30,6 +30,8 @@ using Command = OneOf<Commands>;
 /// Whose command it is. 0: UpsertTenant of one that has no id yet; CompleteAttempt, which goes to
 /// the partition that made the attempt. A command that names no tenant does not compile.
 TenantId tenant_of(const Command& command);
+/// What it does if it takes effect: the command in a Once, any other itself.
+const Command& effect_of(const Command& command);
 
 /// The reply to a command that has nothing to say beyond its success.
 struct Done {};

@@ -88,6 +88,11 @@ std::size_t other_bytes_of(const core::Command& command) {
 }  // namespace
 
 Weight weight_of(const core::Command& command) {
+  if (const auto* once = command.get_if<core::Once>()) {
+    Weight weight = once->command ? weight_of(*once->command) : Weight{};
+    weight.written += record_bytes;
+    return weight;
+  }
   if (const auto* publish = command.get_if<core::Publish>()) {
     return weight_of(*publish);
   }

@@ -16,6 +16,10 @@ enum class Metric : std::uint8_t {
   request_seconds,
   published,
   publish_refused,
+  idempotent,
+  claims,
+  ledger_transactions,
+  ledger_batch_items,
   attempts,
   attempt_seconds,
   end_to_end_seconds,
@@ -31,7 +35,7 @@ enum class Metric : std::uint8_t {
   cpu_seconds,
 };
 
-constexpr std::array<MetricRow, 17> metric_table = {{
+constexpr std::array<MetricRow, 21> metric_table = {{
     {"hikyaku_http_requests_total", "counter", "class",
      "HTTP requests answered, by the class of the status: 1xx to 5xx."},
     {"hikyaku_http_request_seconds", "histogram", "",
@@ -40,6 +44,17 @@ constexpr std::array<MetricRow, 17> metric_table = {{
      "Messages acknowledged: accepted (stored and durable) or deduplicated (already there)."},
     {"hikyaku_publish_refused_total", "counter", "reason",
      "Messages refused; nothing was stored for them."},
+    {"hikyaku_idempotent_requests_total", "counter", "result",
+     "Writes with an Idempotency-Key: executed, replayed (answered as before), reused (the key was "
+     "another request's), not_kept (nothing was done, and the key is free)."},
+    {"hikyaku_idempotency_claims_total", "counter", "result",
+     "Claims of idempotency keys: started (a lease that ended and was taken "
+     "over included), replayed, held, reused."},
+    {"hikyaku_ledger_transactions_total", "counter", "result",
+     "Transactions asked of the ledger, alone and in batches: created, replayed (it was there), "
+     "refused."},
+    {"hikyaku_ledger_batch_items_total", "counter", "result",
+     "Items of the ledger's batches: applied, refused."},
     {"hikyaku_delivery_attempts_total", "counter", "result",
      "Attempts to deliver, by how they ended: delivered, http_error, timeout, network_error, "
      "blocked."},

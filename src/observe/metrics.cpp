@@ -125,6 +125,11 @@ constexpr std::array<std::string_view, 5> status_classes = {"1xx", "2xx", "3xx",
 constexpr std::array<std::string_view, 2> publish_results = {"accepted", "deduplicated"};
 constexpr std::array<std::string_view, 5> attempt_results = {"delivered", "http_error", "timeout",
                                                              "network_error", "blocked"};
+constexpr std::array<std::string_view, 4> idempotent_results = {"executed", "replayed", "reused",
+                                                                "not_kept"};
+constexpr std::array<std::string_view, 3> ledger_results = {"created", "replayed", "refused"};
+constexpr std::array<std::string_view, 2> batch_item_results = {"applied", "refused"};
+constexpr std::array<std::string_view, 4> claim_results = {"started", "replayed", "held", "reused"};
 
 }  // namespace
 
@@ -132,6 +137,10 @@ struct Metrics::Impl {
   std::array<Count, status_classes.size()> requests{};
   std::array<Count, publish_results.size()> published{};
   std::array<Count, attempt_results.size()> attempts{};
+  std::array<Count, idempotent_results.size()> idempotent{};
+  std::array<Count, claim_results.size()> claims{};
+  std::array<Count, ledger_results.size()> ledger{};
+  std::array<Count, batch_item_results.size()> ledger_items{};
   NamedCounts refused;
   Count retries{0};
   Count dead_letters{0};
@@ -181,6 +190,11 @@ std::vector<ClientMetric> Metrics::Impl::collect(Metric metric) const {
       });
       return out;
     }
+    case Metric::idempotent: return labelled(row_of(metric).label, idempotent_results, idempotent);
+    case Metric::claims: return labelled(row_of(metric).label, claim_results, claims);
+    case Metric::ledger_transactions: return labelled(row_of(metric).label, ledger_results, ledger);
+    case Metric::ledger_batch_items:
+      return labelled(row_of(metric).label, batch_item_results, ledger_items);
     case Metric::attempts: return labelled(row_of(metric).label, attempt_results, attempts);
     case Metric::attempt_seconds: return {attempt_seconds.collect()};
     case Metric::end_to_end_seconds: return {end_to_end_seconds.collect()};
@@ -212,6 +226,20 @@ void Metrics::request(int status, double seconds) {
 void Metrics::published(bool deduplicated) { add(impl_->published[deduplicated ? 1 : 0]); }
 
 void Metrics::publish_refused(std::string_view reason) { impl_->refused.add_one(reason); }
+
+void Metrics::idempotent(IdempotentResult result) {
+  add(impl_->idempotent[static_cast<std::size_t>(result)]);
+}
+
+void Metrics::claimed(ClaimResult result) { add(impl_->claims[static_cast<std::size_t>(result)]); }
+
+void Metrics::ledger_transactions(LedgerTransaction result, std::uint64_t count) {
+  add(impl_->ledger[static_cast<std::size_t>(result)], count);
+}
+
+void Metrics::ledger_batch_items(bool applied, std::uint64_t count) {
+  add(impl_->ledger_items[applied ? 0 : 1], count);
+}
 
 void Metrics::attempt(AttemptResult result, double seconds) {
   add(impl_->attempts[static_cast<std::size_t>(result)]);

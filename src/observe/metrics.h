@@ -15,6 +15,14 @@ namespace hk::observe {
 
 enum class AttemptResult : std::uint8_t { delivered, http_error, timeout, network_error, blocked };
 
+/// What came of a write with an Idempotency-Key.
+enum class IdempotentResult : std::uint8_t { executed, replayed, reused, not_kept };
+/// What came of a claim of an idempotency key.
+enum class ClaimResult : std::uint8_t { started, replayed, held, reused };
+
+/// What came of an operation that makes a transaction of the ledger.
+enum class LedgerTransaction : std::uint8_t { created, replayed, refused };
+
 /// One row of the reference: kind is counter, gauge or histogram; label is empty for most.
 struct MetricRow {
   std::string_view name{};
@@ -35,7 +43,13 @@ class Metrics {
                double seconds);       ///< hikyaku_http_requests_total{class}, …_request_seconds
   void published(bool deduplicated);  ///< hikyaku_messages_published_total{result}
   void publish_refused(
-      std::string_view reason);  ///< hikyaku_publish_refused_total{reason}; few reasons
+      std::string_view reason);              ///< hikyaku_publish_refused_total{reason}; few reasons
+  void idempotent(IdempotentResult result);  ///< hikyaku_idempotent_requests_total{result}
+  void claimed(ClaimResult result);          ///< hikyaku_idempotency_claims_total{result}
+  void ledger_transactions(LedgerTransaction result,
+                           std::uint64_t count);  ///< hikyaku_ledger_transactions_total{result}
+  void ledger_batch_items(bool applied,
+                          std::uint64_t count);  ///< hikyaku_ledger_batch_items_total{result}
   void attempt(AttemptResult result,
                double seconds);  ///< hikyaku_delivery_attempts_total{result}, …_seconds
   void delivered(double seconds_since_created);  ///< hikyaku_end_to_end_seconds

@@ -86,7 +86,7 @@ Result<core::Events> Codec<core::Events>::decode(core::KeyOf<core::Events> key,
 
 template <>
 std::string Codec<core::Expiry>::encode(const core::Expiry& expiry) {
-  const auto& [at, batch, messages, dedups] = expiry;
+  const auto& [at, batch, messages, dedups, keys] = expiry;
   records::Expiry record;
   record.mutable_messages()->Reserve(static_cast<int>(messages.size()));
   for (const core::Seq seq : messages) {
@@ -94,6 +94,11 @@ std::string Codec<core::Expiry>::encode(const core::Expiry& expiry) {
   }
   for (const auto& [tenant, id] : dedups) {
     records::Expiry::DedupKey& key = *record.add_dedups();
+    key.set_tenant(tenant.value());
+    key.set_id(id);
+  }
+  for (const auto& [tenant, id] : keys) {
+    records::Expiry::DedupKey& key = *record.add_keys();
     key.set_tenant(tenant.value());
     key.set_id(id);
   }
@@ -116,6 +121,10 @@ Result<core::Expiry> Codec<core::Expiry>::decode(core::KeyOf<core::Expiry> key,
   expiry.dedups.reserve(static_cast<std::size_t>(record.dedups_size()));
   for (records::Expiry::DedupKey& dedup : *record.mutable_dedups()) {
     expiry.dedups.emplace_back(core::TenantId{dedup.tenant()}, std::move(*dedup.mutable_id()));
+  }
+  expiry.keys.reserve(static_cast<std::size_t>(record.keys_size()));
+  for (records::Expiry::DedupKey& one : *record.mutable_keys()) {
+    expiry.keys.emplace_back(core::TenantId{one.tenant()}, std::move(*one.mutable_id()));
   }
   return expiry;
 }

@@ -9,7 +9,7 @@ namespace hk::store {
 template <>
 std::string Codec<core::IdempotencyKey>::encode(const core::IdempotencyKey& one) {
   const auto& [tenant, space, key, state, hash, token, attempt, owner, lease_until, kept_for,
-               created_at, ended_at, expires_at, timer_at, answer] = one;
+               created_at, ended_at, expires_at, timer_at, answer, head] = one;
   records::IdempotencyKey record;
   record.set_state(static_cast<std::uint32_t>(state));
   record.set_hash(hash);
@@ -23,6 +23,12 @@ std::string Codec<core::IdempotencyKey>::encode(const core::IdempotencyKey& one)
   record.set_expires_at(to_ms(expires_at));
   record.set_timer_at(to_ms(timer_at));
   record.set_answer(answer);
+  const auto& [status, content_type, location, etag, by_reference] = head;
+  record.set_status(status);
+  record.set_content_type(content_type);
+  record.set_location(location);
+  record.set_etag(etag);
+  record.set_by_reference(by_reference);
   return serialize(record);
 }
 
@@ -52,7 +58,12 @@ Result<core::IdempotencyKey> Codec<core::IdempotencyKey>::decode(
                               .ended_at = moment_from_ms(record.ended_at()),
                               .expires_at = moment_from_ms(record.expires_at()),
                               .timer_at = moment_from_ms(record.timer_at()),
-                              .answer = std::move(*record.mutable_answer())};
+                              .answer = std::move(*record.mutable_answer()),
+                              .head = {.status = record.status(),
+                                       .content_type = std::move(*record.mutable_content_type()),
+                                       .location = std::move(*record.mutable_location()),
+                                       .etag = std::move(*record.mutable_etag()),
+                                       .by_reference = record.by_reference()}};
 }
 
 template <>

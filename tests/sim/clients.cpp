@@ -46,6 +46,10 @@ void Simulation::client_acts() {
     key_acts();
     return;
   }
+  if (config_.once > 0 && chance(config_.once)) {
+    once_acts();
+    return;
+  }
   if (config_.pull_queues > 0 && chance(config_.pulls)) {
     pull_acts();
     return;
@@ -406,7 +410,9 @@ void Simulation::answered(const Op& op, const core::Reply& reply, const Pending&
       learn(one.published, tenant, true);
     }
   };
-  if (const auto* received = reply->get_if<core::Received>()) {
+  if (const auto* told = reply->get_if<core::OnceAnswered>()) {
+    once_answered(op, *told, of);
+  } else if (const auto* received = reply->get_if<core::Received>()) {
     hand_over(*received, of);
   } else if (const auto* published = reply->get_if<core::Published>()) {
     learn(*published, op.tenant, op.kind == Op::Kind::publish);

@@ -42,6 +42,7 @@ struct Config {
   bool flow_rates = false;
   std::uint32_t url_groups = 0;   ///< names per tenant
   std::uint32_t keys = 0;         ///< of idempotency, names per tenant
+  std::uint32_t once = 0;         ///< of what clients do: writes under a key of the server
   std::uint32_t topics = 0;       ///< of SNS, names per tenant
   std::uint32_t topic_fifo = 0;   ///< bit i: the i-th name is of a FIFO topic
   std::uint32_t pull_queues = 0;  ///< names per tenant

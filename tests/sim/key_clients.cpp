@@ -3,7 +3,9 @@
 
 namespace hk::sim {
 
-void Simulation::key_acts() {
+void Simulation::key_acts() { submit(make_key_op()); }
+
+Op Simulation::make_key_op() {
   Op op{.tenant = core::TenantId{static_cast<std::uint32_t>(1 + rng_.below(config_.tenants))},
         .name = "k" + std::to_string(rng_.below(config_.keys))};
   const auto known = model_.keys().find({op.tenant, op.name});
@@ -29,7 +31,7 @@ void Simulation::key_acts() {
   } else {
     op.kind = Op::Kind::delete_key;
   }
-  submit(std::move(op));
+  return op;
 }
 
 }  // namespace hk::sim

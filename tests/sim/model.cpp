@@ -151,6 +151,7 @@ void Model::begin(const Step& step) {
   changed_groups_.clear();
   changed_topics_.clear();
   changed_keys_.clear();
+  changed_once_.clear();
   changed_schedules_.clear();
   changed_dedups_.clear();
   changed_moves_.clear();

@@ -123,7 +123,10 @@ struct Expected {
     subscribed,
     topic_published,
     key_claimed,
-    key_changed
+    key_changed,
+    once_executed,  ///< parts: what its command must be answered
+    once_replayed,
+    once_reused
   };
   Kind kind{};
   ErrorKind error{};
@@ -221,6 +224,8 @@ class Model {
   }
   /// Of idempotency, by name. Their timers are the machine's.
   [[nodiscard]] const std::map<Named, core::IdempotencyKey>& keys() const { return keys_; }
+  /// Of writes that take effect once, by key.
+  [[nodiscard]] const std::map<Named, core::IdempotencyKey>& once() const { return once_; }
   /// Of SNS, by what they are stored under.
   [[nodiscard]] const std::map<Named, core::Topic>& topics() const { return topics_; }
   [[nodiscard]] const std::map<Named, ModelMoves>& moves() const { return moves_; }
@@ -425,6 +430,11 @@ class Model {
   void forget_keys();
   void compare_keys() const;
 
+  // model_once.cpp
+  Expected once(const Op& op);
+  void forget_once(const Named& name);
+  void compare_once() const;
+
   // model_topics.cpp
   Expected create_topic(const Op& op);
   Expected set_topic(const Op& op);
@@ -468,6 +478,7 @@ class Model {
   std::map<Named, core::Seq> deleted_up_to_;  ///< nothing of the queue up to it starts, ever
   std::map<Named, std::vector<core::Endpoint>> groups_;  ///< in order; none is empty
   std::map<Named, core::IdempotencyKey> keys_;
+  std::map<Named, core::IdempotencyKey> once_;
   std::uint64_t last_token_ = 0;
   std::map<Named, core::Topic> topics_;  ///< of SNS, by what they are stored under
   std::uint64_t last_topic_number_ = 0;  ///< of what was published to FIFO topics
@@ -529,6 +540,7 @@ class Model {
   std::set<Named> changed_groups_;
   std::set<Named> changed_topics_;
   std::set<Named> changed_keys_;
+  std::set<Named> changed_once_;
   std::set<Named> changed_schedules_;
   std::set<Named> changed_dedups_;
   std::set<core::KeyOf<core::Task>> changed_moves_;
@@ -557,6 +569,8 @@ class Model {
 };
 
 void check_flows(const core::FlowKeysInspected& got, const Expected& expected);
+/// The key of a write, of what it is stored under; none: it is a handler's.
+std::optional<std::string> once_name(const std::string& id);
 /// As the endpoints of a URL group are stored.
 /// But for the timer, which is the machine's own.
 bool same_key(core::IdempotencyKey got, const core::IdempotencyKey& want);

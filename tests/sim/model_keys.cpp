@@ -13,6 +13,11 @@ using State = core::IdempotencyKey::State;
 
 }  // namespace
 
+std::optional<std::string> once_name(const std::string& id) {
+  const std::string prefix = core::idempotency_id(core::api_space, "");
+  return id.starts_with(prefix) ? std::optional(id.substr(prefix.size())) : std::nullopt;
+}
+
 bool same_key(core::IdempotencyKey got, const core::IdempotencyKey& want) {
   got.timer_at = want.timer_at;
   return got == want;
@@ -111,6 +116,12 @@ Expected Model::delete_key(const Op& op) {
 /// What the machine has taken out must be over. When, is up to it: the scan asks for a timer.
 void Model::forget_keys() {
   for (const auto& [id, stored] : written_->keys) {
+    if (const auto name = once_name(id.second)) {
+      if (!stored) {
+        forget_once({id.first, *name});
+      }
+      continue;
+    }
     const Named name{id.first, id.second.substr(key_space.size() + 1)};
     if (!stored && keys_.contains(name)) {
       require(keys_.at(name).expires_at <= time_, "keys", name.second + " is forgotten too early");
@@ -126,6 +137,9 @@ void Model::compare_keys() const {
             "keys", "key " + name.second + " is not stored");
   }
   for (const auto& [id, stored] : written_->keys) {
+    if (once_name(id.second)) {
+      continue;
+    }
     const auto want = keys_.find({id.first, id.second.substr(key_space.size() + 1)});
     require(
         stored.has_value() == (want != keys_.end()) && (!stored || same_key(*stored, want->second)),

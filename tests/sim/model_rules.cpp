@@ -59,6 +59,9 @@ void Model::event(core::TenantId tenant, core::Seq seq, core::EventKind kind,
 }
 
 Expected Model::decide(const Op& op) {
+  if (op.once) {
+    return once(op);
+  }
   switch (op.kind) {
     case Op::Kind::publish: return publish(op);
     case Op::Kind::complete: {

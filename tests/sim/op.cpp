@@ -73,6 +73,29 @@ core::Subscribe to_subscribe(const Op& op) {
   return command;
 }
 
+/// Remembers what it was asked; answers with a text that tells one execution from another.
+class Adapter final : public core::Answers {
+ public:
+  Adapter(std::uint64_t number, std::shared_ptr<OnceText::Seen> seen)
+      : number_(number), seen_(std::move(seen)) {}
+
+  std::optional<core::KeptAnswer> keep(const core::Reply& reply) override {
+    HK_ASSERT(!seen_->reply);
+    seen_->reply = reply;
+    seen_->body = "answer " + std::to_string(number_);
+    const std::uint32_t status = kept_status(reply);
+    if (status == 0) {
+      return std::nullopt;
+    }
+    return core::KeptAnswer{
+        .answer = {.head = {.status = status, .content_type = "text/plain"}, .body = seen_->body}};
+  }
+
+ private:
+  const std::uint64_t number_;
+  const std::shared_ptr<OnceText::Seen> seen_;
+};
+
 core::HeldKey held_key(const Op& op) { return {op.tenant, key_space, op.name, op.key.token}; }
 
 }  // namespace
@@ -96,7 +119,26 @@ bool in_process(Op::Kind kind) {
          kind == Op::Kind::give_back;
 }
 
+std::uint32_t kept_status(const core::Reply& reply) {
+  if (reply) {
+    const auto* const claimed = reply->get_if<core::KeyClaimed>();
+    return claimed != nullptr && claimed->outcome == core::KeyClaimed::Outcome::held ? 0 : 200;
+  }
+  return reply.error().kind == ErrorKind::unavailable ? 0 : 404;
+}
+
 core::Command to_command(const Op& op) {
+  if (op.once) {
+    Op inner = op;
+    inner.once.reset();
+    return core::Once{.tenant = op.tenant,
+                      .space = core::api_space,
+                      .key = op.once->key,
+                      .hash = op.once->hash,
+                      .kept_for = op.once->kept_for,
+                      .command = core::boxed(to_command(inner)),
+                      .answers = std::make_shared<Adapter>(op.number, op.once->seen)};
+  }
   switch (op.kind) {
     case Op::Kind::publish: return to_publish(op);
     case Op::Kind::complete:

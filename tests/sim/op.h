@@ -36,6 +36,21 @@ struct KeyText {
   std::string answer{};
 };
 
+/// A write that shall take effect once. Who asks again says the same.
+struct OnceText {
+  /// What came of it this time, as the adapter saw it in the batch.
+  struct Seen {
+    std::optional<core::Reply> reply{};  ///< none: it was not executed
+    std::string body{};                  ///< no other execution has it
+  };
+  std::string key{};
+  std::string hash{};
+  Millis kept_for{};
+  std::shared_ptr<Seen> seen{};
+};
+/// What is kept of a reply; 0: nothing is.
+std::uint32_t kept_status(const core::Reply& reply);
+
 /// What is published to a topic of SNS, and how much of it was made ready.
 struct TopicText {
   FilteredText looked_at{};
@@ -176,6 +191,8 @@ struct Op {
   std::shared_ptr<const TopicText> text{};  ///< publish_to_topic, to `name`
 
   KeyText key{};  ///< of the idempotency key `name`
+
+  std::optional<OnceText> once{};  ///< under a key
 };
 
 /// What the server's own adapter says of its receivers: it dies with the server and asks nobody

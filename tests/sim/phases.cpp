@@ -170,6 +170,7 @@ void Simulation::forget_everything() {
       std::max({limits.retention_finished, limits.retention_dlq, config_.dedup_window_max,
                 config_.pull_queues > 0 ? config_.pull_retention_max : Millis{0},
                 config_.topics > 0 ? topic_window : Millis{0},
+                config_.once > 0 ? key_kept_max : Millis{0},
                 config_.keys > 0 ? key_lease_max + key_kept_max : Millis{0},
                 config_.cancel_tasks > 0 ? limits.cancel_tasks_kept_for : Millis{0}}) +
       4 * limits.expiry_poll + 2 * limits.event_purge_every + Millis{10'000} + limits.index_after;
@@ -182,6 +183,7 @@ void Simulation::forget_everything() {
           std::to_string(model_.messages().size()) + " messages outlive their retention");
   require(model_.cancels().empty(), "retention", "bulk actions outlive their time");
   require(model_.keys().empty(), "retention", "idempotency keys outlive their time");
+  require(model_.once().empty(), "retention", "answers to writes outlive their time");
   full_scan("when all is forgotten");
   const auto reader = store_.snapshot();
   require(model_.schedules().empty(), "retention", "schedules that nobody deleted");

@@ -68,6 +68,11 @@ void Simulation::check_reply(const Op& op, const core::Reply& reply,
     const auto* one = std::get_if<core::Published>(&*got);
     return one != nullptr ? same(*one, want) : all_same(std::get<core::FannedOut>(*got), want);
   };
+  const auto answered_with = [&reply](const Expected& want, bool replayed) {
+    const auto* got = reply->get_if<core::OnceAnswered>();
+    return got != nullptr && got->replayed == replayed && got->answer.head == want.key->head &&
+           got->answer.body == want.key->answer;
+  };
   bool right = false;
   std::string detail;
   switch (expected.kind) {
@@ -119,6 +124,12 @@ void Simulation::check_reply(const Op& op, const core::Reply& reply,
           got != nullptr && got->outcome == expected.change && same_key(got->record, *expected.key);
       break;
     }
+    case Expected::Kind::once_executed:
+      check_reply(op, *op.once->seen->reply, expected.parts.front());
+      right = answered_with(expected, false);
+      break;
+    case Expected::Kind::once_replayed: right = answered_with(expected, true); break;
+    case Expected::Kind::once_reused: right = reply->is<core::OnceReused>(); break;
     case Expected::Kind::topic_published: {
       const auto* got = reply->get_if<core::TopicPublished>();
       right = got != nullptr && got->id == expected.id && got->deduplicated == expected.flag;

@@ -237,8 +237,25 @@ void scan_keys(store::Reader& reader, const Model& model) {
   for (const auto& [key, timer] : all<core::Timer>(reader)) {
     timers.insert({timer.due, {timer.tenant, timer.key}});
   }
+  std::set<std::pair<Moment, Named>> expiries;
+  for (const auto& [key, expiry] : all<core::Expiry>(reader)) {
+    for (const Named& one : expiry.keys) {
+      expiries.insert({expiry.at, one});
+    }
+  }
   std::size_t keys = 0;
+  std::size_t once = 0;
   for (const auto& [id, got] : all<core::IdempotencyKey>(reader)) {
+    if (got.space == core::api_space) {
+      const auto want = model.once().find({got.tenant, got.key});
+      require(want != model.once().end() && got == want->second, "once",
+              "key " + got.key + " is stored differently");
+      const Moment at{std::chrono::ceil<std::chrono::seconds>(got.expires_at.time_since_epoch())};
+      require(expiries.contains({at, pair_of(id)}), "once",
+              "key " + got.key + " would stay for ever");
+      ++once;
+      continue;
+    }
     const auto want = model.keys().find({got.tenant, got.key});
     require(
         want != model.keys().end() ? same_key(got, want->second) : got.expires_at <= model.time(),
@@ -248,6 +265,7 @@ void scan_keys(store::Reader& reader, const Model& model) {
     keys += want != model.keys().end() ? 1 : 0;
   }
   require(keys == model.keys().size(), "keys", "a key is missing");
+  require(once == model.once().size(), "once", "a key is missing");
 }
 
 void scan_counters(store::Reader& reader, const Model& model) {

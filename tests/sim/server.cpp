@@ -23,6 +23,9 @@ std::size_t bytes_written_for(const core::Reply& reply, const Decoded& decoded) 
 
 void Simulation::submit(Op op) {
   op.number = next_op_++;
+  if (op.once) {
+    op.once->seen = std::make_shared<OnceText::Seen>();
+  }
   if (op.kind != Op::Kind::complete) {  // its receiver has decided
     decided(std::max<std::size_t>(op.items.size(), 1));
   }
@@ -158,7 +161,8 @@ void Simulation::run_batch() {
       const auto reply = replies.extract(ops[i].number);
       require(!reply.empty(), "replies", "one was not answered");
       check_reply(ops[i], *reply.mapped(), expected[i]);
-      bytes += bytes_written_for(*reply.mapped(), decoded);
+      const auto& inner = ops[i].once ? ops[i].once->seen->reply : std::optional<core::Reply>();
+      bytes += bytes_written_for(inner ? *inner : *reply.mapped(), decoded);
     }
   }
   std::vector<Model::Answer> received;

@@ -171,6 +171,12 @@ class Simulation {
 
   // key_clients.cpp
   void key_acts();
+  Op make_key_op();
+
+  // once_clients.cpp
+  void once_acts();
+  Op make_once();
+  void once_answered(const Op& op, const core::OnceAnswered& told, const Pending& of);
 
   // schedule_clients.cpp
   void schedule_acts();
@@ -264,6 +270,14 @@ class Simulation {
   std::set<core::Seq> purged_;
   std::map<std::pair<core::Seq, std::uint64_t>, Wire> wire_;  ///< by seq and nonce
   std::vector<Op> repeatable_;  ///< publishes with a dedup id, to be asked again
+
+  std::vector<Op> once_ops_;  ///< writes under keys, to be asked again
+  /// What was told under a key, by tenant, key and hash, and until when nothing else may be.
+  struct Told {
+    std::string body{};
+    Moment until{};
+  };
+  std::map<std::tuple<core::TenantId, std::string, std::string>, Told> told_;
 
   /// Somebody who waits for the answer to a Receive. Gone with the server.
   struct Receiver {

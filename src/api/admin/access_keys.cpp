@@ -25,20 +25,12 @@ bool from_settings(const Services& services, const core::Tenant& tenant, std::st
   return !id.empty() && id == options.settings_access_key && tenant.name == options.settings_tenant;
 }
 
-/// Answers if there is none.
-std::optional<core::Tenant> find_or_answer(const Services& services, Call& call) {
-  std::optional<core::Tenant> tenant = find_tenant(services.submitter, call.param);
-  if (!tenant) {
-    call.answer.refuse(no_such_tenant(call));
-  }
-  return tenant;
-}
-
 }  // namespace
 
 void list_access_keys(const Services& services, Call& call) {
-  const std::optional<core::Tenant> tenant = find_or_answer(services, call);
+  const std::optional<core::Tenant> tenant = find_tenant(services.submitter, call.param);
   if (!tenant) {
+    call.answer.refuse(no_such_tenant(call));
     return;
   }
   http::Response response;
@@ -69,84 +61,75 @@ void list_access_keys(const Services& services, Call& call) {
 }
 
 /// It signs once this is answered.
-void create_access_key(const Services& services, Call& call) {
-  const std::optional<core::Tenant> stored = find_or_answer(services, call);
+Write create_access_key(const Services& services, Call& call) {
+  const std::optional<core::Tenant> stored = find_tenant(services.submitter, call.param);
   if (!stored) {
-    return;
+    return no_such_tenant(call);
   }
   if (stored->access_keys.size() >= access_keys_max) {
-    call.answer.refuse(Error{ErrorKind::conflict,
-                             "tenant " + stored->name + " has " + std::to_string(access_keys_max) +
-                                 " access keys, the maximum: revoke one first"});
-    return;
+    return Error{ErrorKind::conflict, "tenant " + stored->name + " has " +
+                                          std::to_string(access_keys_max) +
+                                          " access keys, the maximum: revoke one first"};
   }
-  std::string id = security::make_access_key_id();
+  const std::string id = security::make_access_key_id();
   Secret secret = security::make_access_key_secret();
-  std::string name = stored->name;
   core::UpsertTenant command{services.tenants.with_access_key(*stored, id, secret, services.now()),
                              stored};
-  call.batcher.submit(std::move(command),
-                      [answer = std::move(call.answer), id = std::move(id), name = std::move(name),
-                       secret = std::move(secret)](core::Reply reply) mutable {
-                        if (!reply) {
-                          answer.refuse(reply.error());
-                          return;
-                        }
-                        observe::log(observe::Level::info, "tenant.access_key_created",
-                                     {{"tenant", name}, {"access_key", id}});
-                        http::Response response;
-                        response.status = 201;
-                        JsonWriter json(response.body);
-                        json.begin_object();
-                        json.field("tenant", name);
-                        json.field("access_key_id", id);
-                        json.field("secret_access_key", secret.reveal());
-                        json.end_object();
-                        answer(std::move(response));
-                      });
+  return Planned{
+      .command = std::move(command),
+      .tell =
+          [id, name = stored->name, secret = std::move(secret)](const core::Reply& /*reply*/) {
+            http::Response response;
+            response.status = 201;
+            JsonWriter json(response.body);
+            json.begin_object();
+            json.field("tenant", name);
+            json.field("access_key_id", id);
+            json.field("secret_access_key", secret.reveal());
+            json.end_object();
+            return response;
+          },
+      .done = when_done([name = stored->name, id] {
+        observe::log(observe::Level::info, "tenant.access_key_created",
+                     {{"tenant", name}, {"access_key", id}});
+      })};
 }
 
 /// It signs nothing any more once this is answered.
-void revoke_access_key(const Services& services, Call& call) {
-  const std::optional<core::Tenant> stored = find_or_answer(services, call);
+Write revoke_access_key(const Services& services, Call& call) {
+  const std::optional<core::Tenant> stored = find_tenant(services.submitter, call.param);
   if (!stored) {
-    return;
+    return no_such_tenant(call);
   }
-  std::string id = std::move(call.more_params.front());
+  const std::string id = std::move(call.more_params.front());
   if (from_settings(services, *stored, id)) {
-    call.answer.refuse(
-        Error{ErrorKind::conflict,
-              "the access key " + id +
-                  " comes from the server's settings (aws_access_key_id) and cannot be revoked "
-                  "here: take it out there and start the server again"});
-    return;
+    return Error{ErrorKind::conflict,
+                 "the access key " + id +
+                     " comes from the server's settings (aws_access_key_id) and cannot be revoked "
+                     "here: take it out there and start the server again"};
   }
   core::Tenant tenant = *stored;
   if (std::erase_if(tenant.access_keys, [&](const core::AccessKey& key) { return key.id == id; }) ==
       0) {
-    call.answer.refuse(Error{ErrorKind::not_found,
-                             "tenant " + stored->name + " has no access key " + id.substr(0, 128)});
-    return;
+    return Error{ErrorKind::not_found,
+                 "tenant " + stored->name + " has no access key " + id.substr(0, 128)};
   }
-  std::string name = stored->name;
   core::UpsertTenant command{std::move(tenant), stored};
-  call.batcher.submit(std::move(command),
-                      [answer = std::move(call.answer), id = std::move(id),
-                       name = std::move(name)](const core::Reply& reply) mutable {
-                        if (!reply) {
-                          answer.refuse(reply.error());
-                          return;
-                        }
-                        observe::log(observe::Level::info, "tenant.access_key_revoked",
-                                     {{"tenant", name}, {"access_key", id}});
-                        http::Response response;
-                        JsonWriter json(response.body);
-                        json.begin_object();
-                        json.field("tenant", name);
-                        json.field("access_key_id", id);
-                        json.end_object();
-                        answer(std::move(response));
-                      });
+  return Planned{.command = std::move(command),
+                 .tell =
+                     [id, name = stored->name](const core::Reply& /*reply*/) {
+                       http::Response response;
+                       JsonWriter json(response.body);
+                       json.begin_object();
+                       json.field("tenant", name);
+                       json.field("access_key_id", id);
+                       json.end_object();
+                       return response;
+                     },
+                 .done = when_done([name = stored->name, id] {
+                   observe::log(observe::Level::info, "tenant.access_key_revoked",
+                                {{"tenant", name}, {"access_key", id}});
+                 })};
 }
 
 }  // namespace hk::api::admin

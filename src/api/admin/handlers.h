@@ -3,6 +3,7 @@
 #pragma once
 
 #include "api/call.h"
+#include "api/write.h"
 
 namespace hk::api::admin {
 
@@ -14,12 +15,12 @@ void backup(const Services& services, Call& call);
 
 void list_tenants(const Services& services, Call& call);
 /// POST {"name": "…"}: 201 with the token and the signing keys of the new tenant.
-void create_tenant(const Services& services, Call& call);
-void rotate_token(const Services& services, Call& call);
+Write create_tenant(const Services& services, Call& call);
+Write rotate_token(const Services& services, Call& call);
 
 void list_access_keys(const Services& services, Call& call);
 /// POST: 201 with the id and the secret of the new key.
-void create_access_key(const Services& services, Call& call);
-void revoke_access_key(const Services& services, Call& call);
+Write create_access_key(const Services& services, Call& call);
+Write revoke_access_key(const Services& services, Call& call);
 
 }  // namespace hk::api::admin

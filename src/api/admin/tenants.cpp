@@ -61,11 +61,10 @@ void list_tenants(const Services& services, Call& call) {
   call.answer(std::move(response));
 }
 
-void create_tenant(const Services& services, Call& call) {
+Write create_tenant(const Services& services, Call& call) {
   Result<std::string> name = read_name(call.request.body);
   if (!name) {
-    call.answer.refuse(name.error());
-    return;
+    return std::move(name.error());
   }
   Secret token = security::make_token("live");
   Secret current = security::make_signing_key();
@@ -74,60 +73,56 @@ void create_tenant(const Services& services, Call& call) {
   tenant.name = *name;
   tenant.token_digests = {services.tenants.token_digest(token.reveal())};
   core::UpsertTenant command{services.tenants.with_keys(std::move(tenant), current, next)};
-  call.batcher.submit(std::move(command), [answer = std::move(call.answer), name = std::move(*name),
-                                           token = std::move(token), current = std::move(current),
-                                           next = std::move(next)](core::Reply reply) mutable {
-    if (!reply) {
-      answer.refuse(reply.error());
-      return;
-    }
-    observe::log(observe::Level::info, "tenant.created", {{"tenant", name}});
-    http::Response response;
-    response.status = 201;
-    JsonWriter json(response.body);
-    json.begin_object();
-    write_tenant(json, answer_of<core::TenantStored>(reply).id, name);
-    json.field("token", token.reveal());
-    json.field("current_signing_key", current.reveal());
-    json.field("next_signing_key", next.reveal());
-    json.end_object();
-    answer(std::move(response));
-  });
+  return Planned{.command = std::move(command),
+                 .tell =
+                     [name = *name, token = std::move(token), current = std::move(current),
+                      next = std::move(next)](const core::Reply& reply) {
+                       http::Response response;
+                       response.status = 201;
+                       JsonWriter json(response.body);
+                       json.begin_object();
+                       write_tenant(json, answer_of<core::TenantStored>(reply).id, name);
+                       json.field("token", token.reveal());
+                       json.field("current_signing_key", current.reveal());
+                       json.field("next_signing_key", next.reveal());
+                       json.end_object();
+                       return response;
+                     },
+                 .done = when_done([name = *name] {
+                   observe::log(observe::Level::info, "tenant.created", {{"tenant", name}});
+                 })};
 }
 
 /// The tokens that it had open nothing any more once this is answered.
-void rotate_token(const Services& services, Call& call) {
+Write rotate_token(const Services& services, Call& call) {
   const std::optional<core::Tenant> stored = find_tenant(services.submitter, call.param);
   if (!stored) {
-    call.answer.refuse(Error{ErrorKind::not_found, "no tenant has the id " + call.param});
-    return;
+    return Error{ErrorKind::not_found, "no tenant has the id " + call.param};
   }
   if (services.options.settings_token && stored->name == services.options.settings_tenant) {
-    call.answer.refuse(Error{
+    return Error{
         ErrorKind::conflict,
         "the token of this tenant comes from the server's settings or --dev: change it there, or "
-        "start without it and rotate the token"});
-    return;
+        "start without it and rotate the token"};
   }
   Secret token = security::make_token("live");
   core::UpsertTenant command{*stored, stored};
   command.tenant.token_digests = {services.tenants.token_digest(token.reveal())};
-  call.batcher.submit(
-      std::move(command), [answer = std::move(call.answer), id = stored->id, name = stored->name,
-                           token = std::move(token)](core::Reply reply) mutable {
-        if (!reply) {
-          answer.refuse(reply.error());
-          return;
-        }
-        observe::log(observe::Level::info, "tenant.token_rotated", {{"tenant", name}});
-        http::Response response;
-        JsonWriter json(response.body);
-        json.begin_object();
-        write_tenant(json, id, name);
-        json.field("token", token.reveal());
-        json.end_object();
-        answer(std::move(response));
-      });
+  return Planned{.command = std::move(command),
+                 .tell =
+                     [id = stored->id, name = stored->name,
+                      token = std::move(token)](const core::Reply& /*reply*/) {
+                       http::Response response;
+                       JsonWriter json(response.body);
+                       json.begin_object();
+                       write_tenant(json, id, name);
+                       json.field("token", token.reveal());
+                       json.end_object();
+                       return response;
+                     },
+                 .done = when_done([name = stored->name] {
+                   observe::log(observe::Level::info, "tenant.token_rotated", {{"tenant", name}});
+                 })};
 }
 
 }  // namespace hk::api::admin

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "api/text.h"
 #include "base/ascii.h"
 #include "base/duration.h"
 #include "base/json_input.h"
@@ -17,7 +18,6 @@ std::unexpected<Error> wrong(std::string_view name, std::string_view right) {
   return fail(ErrorKind::invalid_argument, std::string(name) + ": " + std::string(right));
 }
 
-bool is_visible(char c) { return c > ' ' && c <= '~'; }
 bool is_of_space(char c) {
   return is_letter(c) || is_digit(c) || c == '.' || c == '_' || c == '~' || c == '-';
 }
@@ -26,21 +26,19 @@ bool is_of_space(char c) {
 
 Result<KeyName> check_name(const Result<std::optional<std::string>>& key,
                            const Result<std::optional<std::string>>& space) {
-  constexpr std::size_t key_bytes_max = 255;
   constexpr std::size_t space_bytes_max = 64;
   if (const Error* const error = first_error(key, space)) {
     return std::unexpected(*error);
   }
   KeyName name{space->value_or(std::string(default_space)), key->value_or("")};
-  if (name.key.empty() || name.key.size() > key_bytes_max ||
-      !std::ranges::all_of(name.key, is_visible)) {
+  if (!is_key_text(name.key)) {
     return wrong("key", "must have 1 to 255 visible ASCII characters");
   }
   if (name.space.empty() || name.space.size() > space_bytes_max ||
       !std::ranges::all_of(name.space, is_of_space)) {
     return wrong("namespace", "must have 1 to 64 letters, digits, '.', '_', '~' and '-'");
   }
-  if (name.space == "api") {
+  if (name.space == core::api_space) {
     return wrong("namespace", "api is reserved for the server; choose another");
   }
   return name;

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <array>
 
-#include "api/find_tenant.h"
 #include "api/idempotency/body.h"
 #include "api/idempotency/handlers.h"
+#include "api/once.h"
 #include "api/parameters.h"
 #include "api/problem.h"
 #include "api/reply.h"
@@ -14,6 +14,7 @@
 #include "base/json.h"
 #include "core/reader.h"
 #include "observe/log.h"
+#include "observe/metrics.h"
 #include "security/digest.h"
 
 namespace hk::api::idempotency {
@@ -25,7 +26,6 @@ using core::KeyChanged;
 using core::KeyClaimed;
 
 constexpr Problem in_progress{"idempotency_in_progress", "In progress"};
-constexpr Problem key_reused{"idempotency_key_reused", "Idempotency key reused"};
 constexpr Problem fenced{"fenced", "Fenced"};
 constexpr Problem already_completed{"already_completed", "Already completed"};
 
@@ -103,63 +103,70 @@ Result<core::ClaimKey> read_claim(const Services& services, const Call& call) {
                         .kept_for = ttl->value_or(services.options.idempotency_ttl)};
 }
 
-void answer_claim(Answer& answer, const KeyClaimed& claimed, Moment now) {
+void count_claim(observe::Metrics& metrics, int status) {
+  switch (status) {
+    case 201: metrics.claimed(observe::ClaimResult::started); break;
+    case 200: metrics.claimed(observe::ClaimResult::replayed); break;
+    case 409: metrics.claimed(observe::ClaimResult::held); break;
+    case 422: metrics.claimed(observe::ClaimResult::reused); break;
+    default: break;
+  }
+}
+
+void write_ended(JsonWriter& json, const IdempotencyKey& record) {
+  json.field("state", name_of(record.state));
+  add_answer(json, record);
+  json.field("replayed", true);
+}
+
+Said tell_claim(const KeyClaimed& claimed) {
   const IdempotencyKey& record = claimed.record;
   switch (claimed.outcome) {
     case KeyClaimed::Outcome::held: {
-      const auto rest = std::chrono::ceil<std::chrono::seconds>(record.lease_until - now);
-      answer.refuse(
-          in_progress, 409,
+      const auto rest = std::chrono::ceil<std::chrono::seconds>(record.lease_until - claimed.at);
+      return Refusal{
+          in_progress,
+          409,
           "somebody holds this key until " + rfc3339(record.lease_until) + "; claim it again then",
-          {{"Retry-After", std::to_string(std::max<std::int64_t>(1, rest.count()))}});
-      return;
+          {{"Retry-After", std::to_string(std::max<std::int64_t>(1, rest.count()))}}};
     }
     case KeyClaimed::Outcome::other_request:
-      answer.refuse(key_reused, 422,
-                    "this key was used for another request: use a new key for each piece of work");
-      return;
+      return Refusal{key_reused, 422,
+                     "this key was used for another request: use a new key for each piece of work"};
     case KeyClaimed::Outcome::started:
     case KeyClaimed::Outcome::ended: break;
   }
   http::Response response;
   JsonWriter json(response.body);
   json.begin_object();
-  json.field("state", name_of(record.state));
   if (claimed.outcome == KeyClaimed::Outcome::started) {
     response.status = 201;
+    json.field("state", name_of(record.state));
     json.field("token", record.token);
     json.field("lease_until", rfc3339(record.lease_until));
     json.field("attempt", record.attempt);
     json.field("taken_over", claimed.taken_over);
   } else {
-    add_answer(json, record);
-    json.field("replayed", true);
+    write_ended(json, record);
   }
   json.end_object();
-  answer(std::move(response));
+  return response;
 }
 
-/// The answer to a holder; `write` adds what is particular to its call.
+/// What is told to a holder; `write` adds what is particular to its call.
 template <class Write>
-void submit_change(Call& call, core::Command command, Write write) {
-  call.batcher.submit(std::move(command), [write, answer = std::move(call.answer)](
-                                              const core::Reply& reply) mutable {
-    if (!reply) {
-      answer.refuse(reply.error());
-      return;
-    }
+auto telling_change(Write write) {
+  return [write](const core::Reply& reply) -> Said {
     const auto& changed = answer_of<KeyChanged>(reply);
     switch (changed.outcome) {
       case KeyChanged::Outcome::fenced:
-        answer.refuse(fenced, 409,
-                      "the token is not that of the last claim: somebody else holds this key, or "
-                      "held it after you. Nothing was changed");
-        return;
+        return Refusal{fenced, 409,
+                       "the token is not that of the last claim: somebody else holds this key, or "
+                       "held it after you. Nothing was changed"};
       case KeyChanged::Outcome::over:
-        answer.refuse(already_completed, 409,
-                      std::string("this key is ") + name_of(changed.record.state) +
-                          " already, with another outcome. Nothing was changed");
-        return;
+        return Refusal{already_completed, 409,
+                       std::string("this key is ") + name_of(changed.record.state) +
+                           " already, with another outcome. Nothing was changed"};
       case KeyChanged::Outcome::done:
       case KeyChanged::Outcome::again: break;
     }
@@ -168,8 +175,8 @@ void submit_change(Call& call, core::Command command, Write write) {
     json.begin_object();
     write(json, changed);
     json.end_object();
-    answer(std::move(response));
-  });
+    return response;
+  };
 }
 
 void write_end(JsonWriter& json, const KeyChanged& changed) {
@@ -177,14 +184,14 @@ void write_end(JsonWriter& json, const KeyChanged& changed) {
   json.field("replayed", changed.outcome == KeyChanged::Outcome::again);
 }
 
-/// JSON that is kept as an outcome. too large: an error with status 413.
-bool fits(Answer& answer, const std::string& text, std::string_view name) {
+/// JSON that is kept as an outcome.
+std::optional<Refusal> too_large(const std::string& text, std::string_view name) {
   if (text.size() <= answer_bytes_max) {
-    return true;
+    return std::nullopt;
   }
-  answer.refuse(413, std::string(name) + ": must have at most " +
-                         std::to_string(answer_bytes_max / 1024) + " KiB");
-  return false;
+  return Refusal{.status = 413,
+                 .detail = std::string(name) + ": must have at most " +
+                           std::to_string(answer_bytes_max / 1024) + " KiB"};
 }
 
 Result<KeyName> read_query(const http::Request& request) {
@@ -205,89 +212,101 @@ Result<KeyName> read_query(const http::Request& request) {
 
 }  // namespace
 
-void claim(const Services& services, Call& call) {
+Write claim(const Services& services, Call& call) {
   Result<core::ClaimKey> command = read_claim(services, call);
   if (!command) {
-    call.answer.refuse(command.error());
-    return;
+    return std::move(command.error());
   }
-  call.batcher.submit(std::move(*command), [&services, answer = std::move(call.answer)](
-                                               const core::Reply& reply) mutable {
-    if (!reply) {
-      answer.refuse(reply.error());
-      return;
-    }
-    answer_claim(answer, answer_of<KeyClaimed>(reply), services.now());
-  });
+  return Planned{
+      .command = std::move(*command),
+      .tell = [](const core::Reply& reply) { return tell_claim(answer_of<KeyClaimed>(reply)); },
+      .done = [&services](int status) { count_claim(services.metrics, status); },
+      .refer =
+          [](const core::Reply& reply) {
+            const IdempotencyKey& record = answer_of<KeyClaimed>(reply).record;
+            return core::idempotency_id(record.space, record.key);
+          }};
 }
 
-void renew(const Services& /*services*/, Call& call) {
+http::Response show_ended(const Services& services, core::TenantId tenant,
+                          std::string_view reference) {
+  const auto record = services.submitter.durable_view(tenant)->get<IdempotencyKey>(
+      {tenant, std::string(reference)});
+  if (!record || (record->state != IdempotencyKey::State::completed &&
+                  record->state != IdempotencyKey::State::failed)) {
+    return to_response(Error{ErrorKind::not_found,
+                             "this was answered with the outcome of a key that is forgotten"},
+                       "");
+  }
+  http::Response response;
+  JsonWriter json(response.body);
+  json.begin_object();
+  write_ended(json, *record);
+  json.end_object();
+  return response;
+}
+
+Write renew(const Services& /*services*/, Call& call) {
   const auto body = Body::read(call.request.body, {"key", "namespace", "token", "lease"});
   if (!body) {
-    call.answer.refuse(body.error());
-    return;
+    return body.error();
   }
   auto held = body->held(call.tenant->id);
   const auto lease = body->duration("lease", lease_min, lease_max);
   if (const Error* const wrong = first_error(held, lease)) {
-    call.answer.refuse(*wrong);
-    return;
+    return *wrong;
   }
-  submit_change(call, core::RenewKey{std::move(*held), lease->value_or(lease_default)},
-                [](JsonWriter& json, const KeyChanged& changed) {
-                  json.field("lease_until", rfc3339(changed.record.lease_until));
-                });
+  return Planned{.command = core::RenewKey{std::move(*held), lease->value_or(lease_default)},
+                 .tell = telling_change([](JsonWriter& json, const KeyChanged& changed) {
+                   json.field("lease_until", rfc3339(changed.record.lease_until));
+                 })};
 }
 
-void complete(const Services& /*services*/, Call& call) {
+Write complete(const Services& /*services*/, Call& call) {
   const auto body = Body::read(call.request.body, {"key", "namespace", "token", "response", "ttl"});
   if (!body) {
-    call.answer.refuse(body.error());
-    return;
+    return body.error();
   }
   auto held = body->held(call.tenant->id);
   const auto ttl = body->duration("ttl", ttl_min, ttl_max);
   const ExactJson* const response = body->find("response");
   if (const Error* const wrong = first_error(held, ttl)) {
-    call.answer.refuse(*wrong);
-    return;
+    return *wrong;
   }
   if (response == nullptr) {
-    call.answer.refuse(400, "response: must be given; null is a response, too");
-    return;
+    return Refusal{.detail = "response: must be given; null is a response, too"};
   }
   std::string text = response->to_text();
-  if (fits(call.answer, text, "response")) {
-    submit_change(call, core::EndKey{std::move(*held), false, std::move(text), *ttl}, write_end);
+  if (auto refusal = too_large(text, "response")) {
+    return std::move(*refusal);
   }
+  return Planned{.command = core::EndKey{std::move(*held), false, std::move(text), *ttl},
+                 .tell = telling_change(write_end)};
 }
 
-void fail_key(const Services& /*services*/, Call& call) {
+Write fail_key(const Services& /*services*/, Call& call) {
   const auto body = Body::read(call.request.body, {"key", "namespace", "token", "error", "final"});
   if (!body) {
-    call.answer.refuse(body.error());
-    return;
+    return body.error();
   }
   auto held = body->held(call.tenant->id);
   const auto final = body->boolean("final");
   if (const Error* const wrong = first_error(held, final)) {
-    call.answer.refuse(*wrong);
-    return;
+    return *wrong;
   }
   const ExactJson* const error = body->find("error");
   if (!*final || error == nullptr || error->kind != ExactJson::Kind::object) {
-    call.answer.refuse(400, R"(the body must have "error": {…} and "final": true or false)");
-    return;
+    return Refusal{.detail = R"(the body must have "error": {…} and "final": true or false)"};
   }
   std::string text = error->to_text();
-  if (!fits(call.answer, text, "error")) {
-    return;
+  if (auto refusal = too_large(text, "error")) {
+    return std::move(*refusal);
   }
   if (**final) {
-    submit_change(call, core::EndKey{std::move(*held), true, std::move(text), {}}, write_end);
-  } else {
-    submit_change(call, core::ReleaseKey{std::move(*held)}, write_end);
+    return Planned{.command = core::EndKey{std::move(*held), true, std::move(text), {}},
+                   .tell = telling_change(write_end)};
   }
+  return Planned{.command = core::ReleaseKey{std::move(*held)}, .tell = telling_change(write_end)};
 }
 
 void get_key(const Services& services, Call& call) {
@@ -329,36 +348,27 @@ void get_key(const Services& services, Call& call) {
 }
 
 /// A key that is deleted lets its work be done again: whoever does that is named in the log.
-void delete_key(const Services& services, Call& call) {
+Write delete_key(const Services& /*services*/, Call& call) {
   const auto named = read_query(call.request);
   if (!named) {
-    call.answer.refuse(named.error());
-    return;
+    return named.error();
   }
-  const auto tenant =
-      find_tenant(services.submitter, call.request.header("Hikyaku-Tenant").value_or(""));
-  if (!tenant) {
-    call.answer.refuse(400, "Hikyaku-Tenant: must be the id of the tenant whose key it is");
-    return;
-  }
-  core::DeleteKey command{tenant->id, named->space, named->key};
-  call.batcher.submit(
-      std::move(command), [named = *named, id = tenant->id,
-                           answer = std::move(call.answer)](const core::Reply& reply) mutable {
-        if (!reply) {
-          answer.refuse(reply.error());
-          return;
-        }
-        observe::log(observe::Level::warn, "idempotency.key_deleted",
-                     {{"tenant", id.value()}, {"namespace", named.space}, {"key", named.key}});
-        http::Response response;
-        JsonWriter json(response.body);
-        json.begin_object();
-        json.field("key", named.key);
-        json.field("namespace", named.space);
-        json.end_object();
-        answer(std::move(response));
-      });
+  return Planned{.command = core::DeleteKey{call.tenant->id, named->space, named->key},
+                 .tell =
+                     [named = *named](const core::Reply& /*reply*/) {
+                       http::Response response;
+                       JsonWriter json(response.body);
+                       json.begin_object();
+                       json.field("key", named.key);
+                       json.field("namespace", named.space);
+                       json.end_object();
+                       return response;
+                     },
+                 .done = when_done([named = *named, id = call.tenant->id] {
+                   observe::log(
+                       observe::Level::warn, "idempotency.key_deleted",
+                       {{"tenant", id.value()}, {"namespace", named.space}, {"key", named.key}});
+                 })};
 }
 
 }  // namespace hk::api::idempotency

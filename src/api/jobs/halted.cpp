@@ -71,19 +71,18 @@ void list_halted(const Services& /*services*/, Call& call) {
   });
 }
 
-void resolve_halted(const Services& /*services*/, Call& call) {
+Write resolve_halted(const Services& /*services*/, Call& call) {
   Result<ResolveHalted> command = read_resolve(call.request.body);
   if (!command) {
-    call.answer.refuse(command.error());
-    return;
+    return std::move(command.error());
   }
   command->tenant = call.tenant->id;
   command->queue = call.param;
-  submit_then(call, std::move(*command), [](const core::Reply& /*reply*/) {
-    http::Response response;
-    response.body = "{}";
-    return response;
-  });
+  return Planned{.command = std::move(*command), .tell = [](const core::Reply& /*reply*/) {
+                   http::Response response;
+                   response.body = "{}";
+                   return response;
+                 }};
 }
 
 }  // namespace hk::api::jobs

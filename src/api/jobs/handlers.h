@@ -3,6 +3,7 @@
 #pragma once
 
 #include "api/call.h"
+#include "api/write.h"
 
 namespace hk::api::jobs {
 
@@ -10,6 +11,6 @@ void get_job(const Services& services, Call& call);
 
 void list_halted(const Services& services, Call& call);
 /// POST {"group": "…", "action": "retry" or "skip", "body": "…"}: 200 when it is done.
-void resolve_halted(const Services& services, Call& call);
+Write resolve_halted(const Services& services, Call& call);
 
 }  // namespace hk::api::jobs

@@ -21,6 +21,7 @@ constexpr std::array job_routes = {
            .request = "ResolveHalted"}},
 };
 // clang-format on
+static_assert(writes_take_keys(job_routes));
 
 }  // namespace
 

@@ -22,19 +22,20 @@ Reply IdempotencyKeys::decide(ClaimKey command) {
   if (known) {
     if (!known->hash.empty() && !command.hash.empty() && known->hash != command.hash) {
       HK_SOMETIMES(key_of_another_request);
-      return KeyClaimed{.outcome = Outcome::other_request, .record = std::move(*known)};
+      return KeyClaimed{
+          .outcome = Outcome::other_request, .at = batch_.now(), .record = std::move(*known)};
     }
     if (known->state == State::completed || known->state == State::failed) {
       HK_SOMETIMES(key_ended_before);
-      return KeyClaimed{.outcome = Outcome::ended, .record = std::move(*known)};
+      return KeyClaimed{.outcome = Outcome::ended, .at = batch_.now(), .record = std::move(*known)};
     }
     if (known->state == State::started && known->lease_until > batch_.now()) {
       HK_SOMETIMES(key_held_by_another);
-      return KeyClaimed{.outcome = Outcome::held, .record = std::move(*known)};
+      return KeyClaimed{.outcome = Outcome::held, .at = batch_.now(), .record = std::move(*known)};
     }
   }
 
-  KeyClaimed claimed{.outcome = Outcome::started};
+  KeyClaimed claimed{.outcome = Outcome::started, .at = batch_.now()};
   IdempotencyKey& record = claimed.record;
   if (known) {
     claimed.taken_over = known->state == State::started;

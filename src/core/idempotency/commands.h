@@ -2,13 +2,28 @@
 #pragma once
 
 #include <cstdint>
+#include <expected>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
 
+#include "base/error.h"
 #include "core/idempotency/record.h"
 
 namespace hk::core {
+
+template <class Of>
+class OneOf;
+struct Commands;
+struct Replies;
+
+/// A command in a command.
+struct DropCommand {
+  void operator()(OneOf<Commands>* command) const;
+};
+using BoxedCommand = std::unique_ptr<OneOf<Commands>, DropCommand>;
+BoxedCommand boxed(OneOf<Commands> command);
 
 /// Who asks first, does the work: KeyClaimed says who. not_found: no such tenant.
 struct ClaimKey {
@@ -51,7 +66,50 @@ struct DeleteKey {
   std::string key{};
 };
 
-using IdempotencyCommand = std::variant<ClaimKey, RenewKey, EndKey, ReleaseKey, DeleteKey>;
+/// An answer as its sender gets it.
+struct TextAnswer {
+  AnswerHead head{};
+  std::string body{};
+};
+
+/// What is kept of the answer to a Once.
+struct KeptAnswer {
+  TextAnswer answer{};
+  /// Stored in place of a large body; who asks again gets what can be made of it then.
+  std::optional<std::string> reference{};
+};
+
+/// How an adapter answers a command, for a Once.
+class Answers {
+ public:
+  Answers() = default;
+  Answers(const Answers&) = delete;
+  Answers& operator=(const Answers&) = delete;
+  virtual ~Answers() = default;
+
+  /// Pure; called at most once, in the batch, with the reply to the command. None: the answer is of
+  /// the moment only (too busy, held by another), and the same request may do something later.
+  /// REQUIRES: the command has then changed nothing.
+  virtual std::optional<KeptAnswer> keep(const std::expected<OneOf<Replies>, Error>& reply) = 0;
+};
+
+/// A command that takes effect once: what it decides and the answer to it are in one batch, under a
+/// key. If the key is known, nothing is done, and the first answer is the answer. There is no time
+/// between the look and the effect, so nobody has to wait for anybody. REQUIRES: its command is of
+/// the same tenant, and no Once. not_found: no such tenant.
+struct Once {
+  TenantId tenant{};
+  std::string space{};  ///< one of the server's own
+  std::string key{};
+  std::string hash{};  ///< of the request
+  Millis kept_for{};
+  BoxedCommand command{};              ///< null: nothing is to be done; the reply is a Done
+  std::shared_ptr<Answers> answers{};  ///< the adapter has it, too, for what is not kept
+};
+/// The namespace of writes to the own API. Handlers cannot claim a key in it.
+inline const std::string api_space = "api";
+
+using IdempotencyCommand = std::variant<ClaimKey, RenewKey, EndKey, ReleaseKey, DeleteKey, Once>;
 
 // ---- replies ----
 
@@ -65,6 +123,7 @@ struct KeyClaimed {
   };
   Outcome outcome{};
   bool taken_over = false;  ///< started: the lease of somebody else has ended
+  Moment at{};              ///< when it was decided
   IdempotencyKey record{};  ///< as it is now
 };
 
@@ -80,6 +139,14 @@ struct KeyChanged {
   IdempotencyKey record{};  ///< as it is now
 };
 
-using IdempotencyReply = std::variant<KeyClaimed, KeyChanged>;
+/// The reply to a Once whose answer is kept. One that is not kept has the reply of its command.
+struct OnceAnswered {
+  bool replayed = false;  ///< nothing was done now
+  TextAnswer answer{};    ///< replayed and by_reference: the body is the reference
+};
+/// The reply to a Once whose key was used for another request. Nothing was done.
+struct OnceReused {};
+
+using IdempotencyReply = std::variant<KeyClaimed, KeyChanged, OnceAnswered, OnceReused>;
 
 }  // namespace hk::core

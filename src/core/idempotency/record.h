@@ -10,6 +10,16 @@
 
 namespace hk::core {
 
+/// What an answer is besides its body. "": it has none.
+struct AnswerHead {
+  std::uint32_t status = 0;  ///< 0: an outcome that a handler gave; only the server's own have one
+  std::string content_type{};
+  std::string location{};
+  std::string etag{};
+  bool by_reference = false;  ///< not its body is stored, but what that is made of again
+  friend bool operator==(const AnswerHead&, const AnswerHead&) = default;
+};
+
 /// What is known of a piece of work that must take effect once, by the key that its sender gave it.
 ///
 ///            claim                complete
@@ -17,6 +27,8 @@ namespace hk::core {
 ///                    ▲   │ └───────────────▶ failed       both are the answer to every later claim
 ///      claim, or its │   │ fail, not final    fail, final
 ///      lease is over └── released
+///
+/// A write to the server itself (Once) is completed in the batch in which it is first seen.
 struct IdempotencyKey {
   enum class State : std::uint8_t { started = 1, completed = 2, failed = 3, released = 4 };
 
@@ -33,8 +45,9 @@ struct IdempotencyKey {
   Moment created_at{};
   Moment ended_at{};     ///< completed, failed, released
   Moment expires_at{};   ///< it is as if it were not there
-  Moment timer_at{};     ///< the one timer that counts
+  Moment timer_at{};     ///< the one timer that counts; of a Once there is an Expiry instead
   std::string answer{};  ///< completed: the response; failed: the error; JSON, as it was given
+  AnswerHead head{};     ///< of the answer to a Once; its body is `answer`
   friend bool operator==(const IdempotencyKey&, const IdempotencyKey&) = default;
 };
 

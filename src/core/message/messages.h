@@ -16,6 +16,7 @@
 namespace hk::core {
 
 class FlowKeys;
+class IdempotencyKeys;
 class Lanes;
 class Pulls;
 class Queues;
@@ -26,7 +27,7 @@ struct FanOutRoom;
 class Messages : Component {
  public:
   Messages(Context& context, Scheduler& scheduler, Lanes& lanes, Tenants& tenants, Queues& queues,
-           FlowKeys& flow_keys, Topics& topics, Pulls& pulls)
+           FlowKeys& flow_keys, Topics& topics, Pulls& pulls, IdempotencyKeys& idempotency_keys)
       : Component(context),
         scheduler_(scheduler),
         lanes_(lanes),
@@ -34,7 +35,8 @@ class Messages : Component {
         queues_(queues),
         flow_keys_(flow_keys),
         topics_(topics),
-        pulls_(pulls) {}
+        pulls_(pulls),
+        idempotency_keys_(idempotency_keys) {}
 
   void recover();
   Reply execute(MessageCommand&& command);
@@ -106,6 +108,7 @@ class Messages : Component {
   FlowKeys& flow_keys_;
   Topics& topics_;
   Pulls& pulls_;
+  IdempotencyKeys& idempotency_keys_;
 
   Moment next_expiry_check_{};
 };

@@ -3,6 +3,7 @@
 
 #include "base/assert.h"
 #include "base/sometimes.h"
+#include "core/idempotency/idempotency_keys.h"
 #include "core/message/messages.h"
 #include "core/pull/pulls.h"
 #include "core/tenant/tenants.h"
@@ -42,7 +43,7 @@ void Messages::purge_expired() {
       next_expiry_check_ = now + limits_.index_after;
       continue;
     }
-    looked_at += record.messages.size() + record.dedups.size();
+    looked_at += record.messages.size() + record.dedups.size() + record.keys.size();
     context_.progress.write_now();
     for (const Seq seq : record.messages) {
       const auto state = batch_.get<MessageState>(seq);
@@ -77,6 +78,9 @@ void Messages::purge_expired() {
         HK_SOMETIMES(dedup_purged);
         batch_.erase<Dedup>(tenant, id);
       }
+    }
+    for (const auto& [tenant, id] : record.keys) {
+      idempotency_keys_.forget_if_over(tenant, id);
     }
     batch_.put(Erase<Expiry>{record.at, record.batch});
   }

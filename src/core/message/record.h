@@ -118,6 +118,7 @@ struct Expiry {
   std::uint64_t batch = 0;
   std::vector<Seq> messages{};
   std::vector<std::pair<TenantId, std::string>> dedups{};
+  std::vector<std::pair<TenantId, std::string>> keys{};  ///< of idempotency: namespace, NUL, key
   friend bool operator==(const Expiry&, const Expiry&) = default;
 };
 inline std::tuple<Moment, std::uint64_t> key_of(const Expiry& expiry) {

@@ -2,6 +2,7 @@
 
 #include <boost/asio/post.hpp>
 #include <utility>
+#include <vector>
 
 namespace hk::http {
 
@@ -28,6 +29,22 @@ void IoLoop::post(std::move_only_function<void()> work) {
 // that those handlers post: so posting is what "after the handlers that are ready now" means.
 void IoLoop::defer(std::move_only_function<void()> work) { post(std::move(work)); }
 
+void IoLoop::after(std::chrono::milliseconds delay, std::move_only_function<void()> work) {
+  delayed_.emplace(Clock::now() + delay, std::move(work));
+}
+
+/// What a piece of work puts off again has its turn with a later tick.
+void IoLoop::run_delayed() {
+  std::vector<std::move_only_function<void()>> due;
+  while (!delayed_.empty() && delayed_.begin()->first <= Clock::now()) {
+    due.push_back(std::move(delayed_.begin()->second));
+    delayed_.erase(delayed_.begin());
+  }
+  for (auto& work : due) {
+    work();
+  }
+}
+
 void IoLoop::start(std::function<void()> on_tick) {
   on_tick_ = std::move(on_tick);
   arm_tick();
@@ -47,6 +64,7 @@ void IoLoop::arm_tick() {
     if (failure) return;
     wheel_.advance(Clock::now());
     on_tick_();
+    run_delayed();
     probe_.measure();
     arm_tick();
   });

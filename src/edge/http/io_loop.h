@@ -6,6 +6,7 @@
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <functional>
+#include <map>
 #include <string_view>
 #include <thread>
 
@@ -37,6 +38,7 @@ class IoLoop final : public IoThread {
 
   void post(std::move_only_function<void()> work) override;
   void defer(std::move_only_function<void()> work) override;
+  void after(std::chrono::milliseconds delay, std::move_only_function<void()> work) override;
   void watch_lag(LagWatcher told) override { probe_.watch(std::move(told)); }
   [[nodiscard]] std::size_t index() const override { return index_; }
   [[nodiscard]] void* io_context() override { return &context_; }
@@ -65,6 +67,7 @@ class IoLoop final : public IoThread {
   using Timer = boost::asio::basic_waitable_timer<Clock, boost::asio::wait_traits<Clock>,
                                                   boost::asio::io_context::executor_type>;
   void arm_tick();
+  void run_delayed();
 
   const std::size_t index_;
   LoopCounters counters_{};
@@ -77,6 +80,7 @@ class IoLoop final : public IoThread {
   DeadlineWheel wheel_;
   CommonHeaders common_;
   std::function<void()> on_tick_{};
+  std::multimap<Clock::time_point, std::move_only_function<void()>> delayed_{};
   bool draining_ = false;
   std::thread thread_{};
 };

@@ -100,6 +100,9 @@ class IoThread {
   virtual void post(std::move_only_function<void()> work) = 0;
   /// Runs `work` once, after the handlers that are ready now: what batches wants to hook on to.
   virtual void defer(std::move_only_function<void()> work) = 0;
+  /// Runs `work` once, when so long has passed, to some 50 ms; never if the thread ends before. On
+  /// this thread.
+  virtual void after(std::chrono::milliseconds delay, std::move_only_function<void()> work) = 0;
   /// From now on `told` is called on this thread: some times a second, and as long as the thread is
   /// behind once for every round that it makes over the sockets that are ready. On this thread.
   virtual void watch_lag(LagWatcher told) = 0;

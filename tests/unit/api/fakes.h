@@ -74,6 +74,10 @@ class FakeIoThread final : public http::IoThread {
  public:
   void post(std::move_only_function<void()> work) override { work_.push_back(std::move(work)); }
   void defer(std::move_only_function<void()> work) override { work_.push_back(std::move(work)); }
+  /// As soon as it is asked to run: time is what the test says it is.
+  void after(std::chrono::milliseconds /*delay*/, std::move_only_function<void()> work) override {
+    work_.push_back(std::move(work));
+  }
   void watch_lag(http::LagWatcher told) override { lag_watcher = std::move(told); }
   [[nodiscard]] std::size_t index() const override { return 0; }
   [[nodiscard]] void* io_context() override { return nullptr; }

@@ -160,6 +160,22 @@ TEST(CodecGolden, WhoConfirmedAndWhoEndsASubscriptionIsReadInBothForms) {
 
 constexpr std::string_view idempotency_key_1 =
     "0802120468617368181120022a026d6530e80738d00f40f40348840750d41658f01562027b7d";
+constexpr std::string_view answered_key_1 =
+    "0802120468617368200138d00f40f40348f40350c41362027b7d68c90172106170706c69636174696f6e"
+    "2f6a736f6e7a062f7468657265820103223122880101";
+constexpr std::string_view keys_of_expiry_2 = "1a0b08051207617069006b6579";
+
+TEST(CodecGolden, AnswersToWritesAreWrittenAndReadAsEver) {
+  const core::IdempotencyKey key = samples::answered_key();
+  const core::KeyOf<core::IdempotencyKey> id{core::TenantId{5}, std::string("api\0key", 7)};
+  EXPECT_EQ(to_hex(only_write(core::Put<core::IdempotencyKey>{key}).value), answered_key_1);
+  EXPECT_EQ(Codec<core::IdempotencyKey>::decode(id, from_hex(answered_key_1)), key);
+  core::Expiry expiry = samples::expiry();
+  expiry.keys = {{core::TenantId{5}, std::string("api\0key", 7)}};
+  const std::string written = std::string(expiry_1) + std::string(keys_of_expiry_2);
+  EXPECT_EQ(to_hex(only_write(core::Put<core::Expiry>{expiry}).value), written);
+  EXPECT_EQ(Codec<core::Expiry>::decode(core::own_key(expiry), from_hex(written)), expiry);
+}
 
 TEST(CodecGolden, IdempotencyKeysAndTimersAreWrittenAndReadAsEver) {
   const core::IdempotencyKey key = samples::idempotency_key();

@@ -136,6 +136,26 @@ inline core::IdempotencyKey idempotency_key() {
           .answer = "{}"};
 }
 
+/// The answer to a write of the own API.
+inline core::IdempotencyKey answered_key() {
+  return {.tenant = core::TenantId{5},
+          .space = "api",
+          .key = "key",
+          .state = core::IdempotencyKey::State::completed,
+          .hash = "hash",
+          .attempt = 1,
+          .kept_for = Millis{2000},
+          .created_at = moment_from_ms(500),
+          .ended_at = moment_from_ms(500),
+          .expires_at = moment_from_ms(2500),
+          .answer = "{}",
+          .head = {.status = 201,
+                   .content_type = "application/json",
+                   .location = "/there",
+                   .etag = "\"1\"",
+                   .by_reference = true}};
+}
+
 inline core::Task cancel_task() {
   return {.tenant = core::TenantId{5},
           .number = 1'700'000'000'000,
