@@ -249,7 +249,7 @@ int show_ledger_statement(const Connection& connection, const LedgerArguments& a
                          {"cursor", cursor}}),
         [&](const json::value& value) {
           if (first) {
-            fmt::print("opening {:>54}\n", text_of(value, "opening"));
+            fmt::print("opening {:>55}\n", text_of(value, "opening"));
           }
           for (const json::value& line : list_in(value, "lines")) {
             fmt::print("{}  {:<6} {:>10} {:>13}  {}\n",
@@ -259,7 +259,7 @@ int show_ledger_statement(const Connection& connection, const LedgerArguments& a
           }
           next = text_of(value, "cursor");
           if (next.empty()) {
-            fmt::print("closing {:>54}\n", text_of(value, "closing"));
+            fmt::print("closing {:>55}\n", text_of(value, "closing"));
           } else if (!arguments.limit.empty()) {
             print_more(value);
             next.clear();
