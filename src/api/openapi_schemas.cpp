@@ -18,10 +18,16 @@ constexpr std::string_view components = R"json({
     "properties": {
       "type": {"type": "string", "description": "urn:hikyaku:problem:<code>"},
       "title": {"type": "string"}, "status": {"type": "integer"}, "detail": {"type": "string"},
-      "code": {"enum": ["invalid", "unauthenticated", "permission_denied", "not_found", "method_not_allowed",
+      "code": {"anyOf": [{"pattern": "^exists_with_different_"}, {"enum": ["invalid", "unauthenticated", "permission_denied", "not_found", "method_not_allowed",
         "request_timeout", "conflict", "quota_reached", "too_large", "rate_limited", "internal", "not_available",
         "unavailable", "unknown_outcome", "idempotency_in_progress", "idempotency_key_reused",
-        "idempotency_key_required", "idempotency_key_not_taken", "fenced", "already_completed"]},
+        "idempotency_key_required", "idempotency_key_not_taken", "fenced", "already_completed",
+        "unbalanced", "too_few_entries", "amount_invalid", "currency_unknown", "currency_mismatch", "effective_at_invalid",
+        "book_not_found", "account_not_found", "transaction_not_found", "subscription_not_found", "monitor_not_found",
+        "insufficient_funds", "limit_exceeded", "condition_failed", "version_conflict", "account_frozen", "account_closed",
+        "account_not_empty", "not_pending", "not_reversible", "open_holds", "already_posted", "already_voided",
+        "already_reversed", "expired", "exceeds_hold", "period_closed", "would_break_history", "too_many", "linked_failed",
+        "batch_too_large"]}]},
       "request_id": {"type": "string", "description": "X-Request-Id of the request, or one that was made"}}},
   "HeaderMap": {"type": "object", "additionalProperties": {"type": "array", "items": {"type": "string"}}},
   "MessageId": {"type": "object", "required": ["messageId"], "properties": {"messageId": {"type": "string"}}},
@@ -210,6 +216,169 @@ constexpr std::string_view components = R"json({
       "ended_at": {"type": "string", "format": "date-time"}, "expires_at": {"type": "string", "format": "date-time"}}},
   "KeyDeleted": {"type": "object", "required": ["key", "namespace"], "properties": {
     "key": {"type": "string"}, "namespace": {"type": "string"}}},
+  "LedgerAmount": {"description": "minor units: a string of digits; in requests also an integer up to 2^53 - 1",
+    "anyOf": [{"type": "string", "pattern": "^[0-9]+$"}, {"type": "integer", "minimum": 0}]},
+  "LedgerSigned": {"description": "the same with a sign",
+    "anyOf": [{"type": "string", "pattern": "^-?[0-9]+$"}, {"type": "integer"}]},
+  "LedgerMetadataMap": {"type": "object", "maxProperties": 50, "additionalProperties": {"type": ["string", "null"]},
+    "description": "null removes a key, where it is merged"},
+  "LedgerLimits": {"type": "object", "description": "by currency; null removes",
+    "additionalProperties": {"type": ["object", "null"], "additionalProperties": false, "properties": {
+      "min_available": {"anyOf": [{"$ref": "#/components/schemas/LedgerSigned"}, {"type": "null"}]},
+      "max_balance": {"anyOf": [{"$ref": "#/components/schemas/LedgerSigned"}, {"type": "null"}]}}}},
+  "NewLedgerBook": {"type": "object", "required": ["id"], "additionalProperties": false, "properties": {
+    "id": {"type": "string"}, "name": {"type": "string"}, "metadata": {"$ref": "#/components/schemas/LedgerMetadataMap"},
+    "indexed": {"type": "array", "items": {"type": "string"}}}},
+  "LedgerBookChange": {"type": "object", "additionalProperties": false, "properties": {
+    "name": {"type": "string"}, "metadata": {"$ref": "#/components/schemas/LedgerMetadataMap"},
+    "indexed": {"type": "array", "items": {"type": "string"}}}},
+  "LedgerBook": {"type": "object",
+    "required": ["object", "id", "name", "closed_through", "public_key", "last_seq", "last_hash", "created_at", "metadata", "indexed"],
+    "properties": {
+      "object": {"const": "ledger_book"}, "id": {"type": "string"}, "name": {"type": "string"},
+      "closed_through": {"type": ["string", "null"], "format": "date-time"},
+      "public_key": {"type": "string", "description": "Ed25519, base64"}, "last_seq": {"type": "integer"},
+      "last_hash": {"type": "string"}, "created_at": {"type": "string", "format": "date-time"},
+      "metadata": {"$ref": "#/components/schemas/LedgerMetadataMap"},
+      "indexed": {"type": "array", "items": {"type": "string"}}, "replayed": {"type": "boolean"}}},
+  "LedgerBookPage": {"type": "object", "required": ["books"], "properties": {
+    "books": {"type": "array", "items": {"$ref": "#/components/schemas/LedgerBook"}}, "cursor": {"type": "string"}}},
+  "LedgerClose": {"type": "object", "required": ["through"], "additionalProperties": false, "properties": {
+    "through": {"type": ["string", "null"], "format": "date-time"}, "reason": {"type": "string"}}},
+  "LedgerErasure": {"type": "object", "additionalProperties": false, "properties": {
+    "account": {"type": "string"}, "transaction": {"type": "string"}, "keys": {"type": "array", "items": {"type": "string"}}}},
+  "LedgerErased": {"anyOf": [{"$ref": "#/components/schemas/LedgerAccount"},
+    {"$ref": "#/components/schemas/LedgerTransaction"}, {"$ref": "#/components/schemas/LedgerBook"}]},
+  "LedgerCurrency": {"type": "object", "required": ["code", "exponent"], "properties": {
+    "object": {"const": "ledger_currency"}, "code": {"type": "string"}, "exponent": {"type": "integer"},
+    "replayed": {"type": "boolean"}}},
+  "LedgerCurrencyList": {"type": "object", "required": ["currencies"], "properties": {
+    "currencies": {"type": "array", "items": {"$ref": "#/components/schemas/LedgerCurrency"}}}},
+  "NewLedgerAccount": {"type": "object", "required": ["type"], "additionalProperties": false, "properties": {
+    "id": {"type": "string"}, "path": {"type": "string"},
+    "type": {"enum": ["asset", "expense", "liability", "equity", "revenue"]}, "currency": {"type": "string"},
+    "limits": {"$ref": "#/components/schemas/LedgerLimits"}, "metadata": {"$ref": "#/components/schemas/LedgerMetadataMap"}}},
+  "LedgerAccountChange": {"type": "object", "additionalProperties": false, "properties": {
+    "limits": {"$ref": "#/components/schemas/LedgerLimits"}, "state": {"enum": ["open", "frozen", "closed"]},
+    "metadata": {"$ref": "#/components/schemas/LedgerMetadataMap"}}},
+  "LedgerAccount": {"type": "object",
+    "required": ["object", "id", "path", "type", "normal_side", "currency", "limits", "state", "metadata", "created_at", "seq"],
+    "properties": {
+      "object": {"const": "ledger_account"}, "id": {"type": "string"}, "path": {"type": "string"},
+      "type": {"enum": ["asset", "expense", "liability", "equity", "revenue"]}, "normal_side": {"enum": ["debit", "credit"]},
+      "currency": {"type": ["string", "null"]}, "limits": {"$ref": "#/components/schemas/LedgerLimits"},
+      "state": {"enum": ["open", "frozen", "closed"]}, "metadata": {"$ref": "#/components/schemas/LedgerMetadataMap"},
+      "created_at": {"type": "string", "format": "date-time"}, "seq": {"type": "integer"}, "replayed": {"type": "boolean"}}},
+  "LedgerAccountPage": {"type": "object", "required": ["accounts"], "properties": {
+    "accounts": {"type": "array", "items": {"$ref": "#/components/schemas/LedgerAccount"}}, "cursor": {"type": "string"}}},
+  "LedgerBalance": {"type": "object",
+    "required": ["currency", "debits_posted", "credits_posted", "debits_pending", "credits_pending", "posted", "pending", "available", "version"],
+    "properties": {
+      "account": {"type": "string"}, "currency": {"type": "string"}, "debits_posted": {"type": "string"},
+      "credits_posted": {"type": "string"}, "debits_pending": {"type": "string"}, "credits_pending": {"type": "string"},
+      "posted": {"type": "string"}, "pending": {"type": "string"}, "available": {"type": "string"}, "version": {"type": "integer"}}},
+  "LedgerBalances": {"type": "object", "required": ["account", "balances"], "properties": {
+    "account": {"type": "string"}, "balances": {"type": "array", "items": {"$ref": "#/components/schemas/LedgerBalance"}}}},
+  "LedgerEntryPage": {"type": "object", "required": ["entries"], "properties": {
+    "entries": {"type": "array", "items": {"type": "object", "properties": {
+      "transaction": {"type": "string"}, "index": {"type": "integer"}, "seq": {"type": "integer"},
+      "kind": {"enum": ["posted", "pending"]}, "side": {"enum": ["debit", "credit"]}, "amount": {"type": "string"},
+      "currency": {"type": "string"}, "effective_at": {"type": "string", "format": "date-time"},
+      "recorded_at": {"type": "string", "format": "date-time"}, "balance": {"type": "string"}}}},
+    "cursor": {"type": "string"}}},
+  "LedgerCondition": {"type": "object", "additionalProperties": false, "properties": {
+    "account": {"type": "string"}, "currency": {"type": "string"}, "balance": {"enum": ["posted", "pending", "available"]},
+    "at": {"enum": ["before", "after"]}, "expect_version": {"type": "integer"},
+    "gte": {"$ref": "#/components/schemas/LedgerSigned"}, "gt": {"$ref": "#/components/schemas/LedgerSigned"},
+    "lte": {"$ref": "#/components/schemas/LedgerSigned"}, "lt": {"$ref": "#/components/schemas/LedgerSigned"},
+    "eq": {"$ref": "#/components/schemas/LedgerSigned"}}},
+  "NewLedgerEntry": {"type": "object", "required": ["side", "currency"], "additionalProperties": false, "properties": {
+    "account": {"type": "string", "description": "id or path"}, "side": {"enum": ["debit", "credit"]},
+    "amount": {"anyOf": [{"$ref": "#/components/schemas/LedgerAmount"}, {"const": "all"}]}, "currency": {"type": "string"},
+    "split": {"type": "array", "items": {"type": "object", "required": ["account"], "additionalProperties": false, "properties": {
+      "account": {"type": "string"}, "ratio": {"type": "integer"}, "percent": {"type": "string"}, "remainder": {"const": true}}}},
+    "metadata": {"$ref": "#/components/schemas/LedgerMetadataMap"}, "when": {"description": "a condition, or an array of them"}}},
+  "NewLedgerTransaction": {"type": "object", "required": ["entries"], "additionalProperties": false, "properties": {
+    "id": {"type": "string"}, "idempotency_key": {"type": "string"}, "kind": {"enum": ["posted", "pending"]},
+    "effective_at": {"type": "string", "format": "date-time"}, "expires_at": {"type": "string", "format": "date-time"},
+    "timeout": {"description": "seconds, or a text such as 7d"}, "description": {"type": "string"},
+    "reference": {"type": "string"}, "parent": {"type": "string"}, "metadata": {"$ref": "#/components/schemas/LedgerMetadataMap"},
+    "entries": {"type": "array", "minItems": 2, "maxItems": 1000, "items": {"$ref": "#/components/schemas/NewLedgerEntry"}},
+    "conditions": {"type": "array", "items": {"$ref": "#/components/schemas/LedgerCondition"}},
+    "check_history": {"type": "boolean"}}},
+  "LedgerTransaction": {"type": "object",
+    "required": ["object", "id", "kind", "effective_at", "entries", "recorded_at", "state", "resolved_by", "reversed_by", "metadata"],
+    "properties": {
+      "object": {"const": "ledger_transaction"}, "id": {"type": ["string", "null"]}, "idempotency_key": {"type": ["string", "null"]},
+      "kind": {"enum": ["posted", "pending", "void"]}, "effective_at": {"type": "string", "format": "date-time"},
+      "expires_at": {"type": ["string", "null"], "format": "date-time"}, "description": {"type": ["string", "null"]},
+      "reference": {"type": ["string", "null"]}, "parent": {"type": ["string", "null"]},
+      "resolves": {"type": ["string", "null"]}, "reverses": {"type": ["string", "null"]}, "final": {"type": "boolean"},
+      "force": {"type": "boolean"}, "check_history": {"type": "boolean"},
+      "metadata": {"$ref": "#/components/schemas/LedgerMetadataMap"},
+      "entries": {"type": "array", "items": {"type": "object", "properties": {
+        "index": {"type": "integer"}, "account": {"type": "string"}, "side": {"enum": ["debit", "credit"]},
+        "amount": {"type": "string"}, "currency": {"type": "string"},
+        "metadata": {"$ref": "#/components/schemas/LedgerMetadataMap"}}}},
+      "seq": {"type": "integer"}, "recorded_at": {"type": "string", "format": "date-time"},
+      "state": {"enum": ["posted", "pending", "partially_posted", "voided", "expired"]},
+      "resolved_by": {"type": "array", "items": {"type": "string"}}, "reversed_by": {"type": "array", "items": {"type": "string"}},
+      "hash": {"type": "string"}, "replayed": {"type": "boolean"},
+      "balances_after": {"type": "array", "items": {"$ref": "#/components/schemas/LedgerBalance"}}}},
+  "LedgerTransactionPage": {"type": "object", "required": ["transactions"], "properties": {
+    "transactions": {"type": "array", "items": {"$ref": "#/components/schemas/LedgerTransaction"}}, "cursor": {"type": "string"}}},
+  "LedgerFollowing": {"type": "object", "additionalProperties": false, "properties": {
+    "id": {"type": "string"}, "idempotency_key": {"type": "string"}, "description": {"type": "string"},
+    "metadata": {"$ref": "#/components/schemas/LedgerMetadataMap"},
+    "amounts": {"type": "array", "items": {"$ref": "#/components/schemas/LedgerAmount"}, "description": "post, reverse"},
+    "final": {"type": "boolean", "description": "post"},
+    "effective_at": {"type": "string", "description": "post, reverse: a time; reverse: also original"},
+    "force": {"type": "boolean", "description": "reverse: the admin token alone"}}},
+  "LedgerMetadata": {"type": "object", "required": ["metadata"], "additionalProperties": false, "properties": {
+    "metadata": {"$ref": "#/components/schemas/LedgerMetadataMap"}}},
+  "LedgerBatch": {"type": "object", "required": ["items"], "additionalProperties": false, "properties": {
+    "mode": {"enum": ["independent", "atomic", "groups"]}, "limits": {"enum": ["each", "end"]},
+    "items": {"type": "array", "minItems": 1, "maxItems": 8192, "items": {"type": "object", "required": ["op"], "properties": {
+      "op": {"enum": ["account", "transaction", "post", "void", "reverse", "limits", "metadata", "assert"]},
+      "group": {"type": "string"}, "of": {"type": "string"}}}}}},
+  "LedgerBatchApplied": {"type": "object", "required": ["object", "mode", "applied", "results"], "properties": {
+    "object": {"const": "ledger_batch"}, "mode": {"enum": ["independent", "atomic", "groups"]}, "applied": {"type": "integer"},
+    "results": {"type": "array", "items": {"type": "object", "required": ["status"], "properties": {
+      "status": {"type": "integer"}, "id": {"type": "string"}, "seq": {"type": "integer"}, "code": {"type": "string"},
+      "detail": {"type": "string"}}}}}},
+  "LedgerRecordPage": {"type": "object", "required": ["records", "last_seq"], "properties": {
+    "records": {"type": "array", "items": {"type": "object", "properties": {
+      "seq": {"type": "integer"}, "kind": {"type": "string"}, "recorded_at": {"type": "string", "format": "date-time"},
+      "prev_hash": {"type": "string"}, "hash": {"type": "string"}, "payload_base64": {"type": "string"}, "payload": {"type": "object"}}}},
+    "last_seq": {"type": "integer"}}},
+  "LedgerCheckpointPage": {"type": "object", "required": ["checkpoints"], "properties": {
+    "checkpoints": {"type": "array", "items": {"type": "object", "properties": {
+      "seq": {"type": "integer"}, "first_seq": {"type": "integer"}, "last_seq": {"type": "integer"}, "root": {"type": "string"},
+      "signature": {"type": "string"}, "created_at": {"type": "string", "format": "date-time"}}}},
+    "cursor": {"type": "string"}}},
+  "NewLedgerSubscription": {"type": "object", "additionalProperties": false, "properties": {
+    "destination": {"type": "string", "description": "URL or URL group"}, "queue": {"type": "string"},
+    "types": {"type": "array", "items": {"type": "string"}}}},
+  "LedgerSubscription": {"type": "object", "required": ["object", "id", "types", "created_at"], "properties": {
+    "object": {"const": "ledger_subscription"}, "id": {"type": "string"}, "destination": {"type": "string"},
+    "queue": {"type": "string"}, "types": {"type": ["array", "null"], "items": {"type": "string"}},
+    "created_at": {"type": "string", "format": "date-time"}}},
+  "LedgerSubscriptionList": {"type": "object", "required": ["subscriptions"], "properties": {
+    "subscriptions": {"type": "array", "items": {"$ref": "#/components/schemas/LedgerSubscription"}}}},
+  "NewLedgerMonitor": {"type": "object", "required": ["currency"], "additionalProperties": false, "properties": {
+    "account": {"type": "string"}, "prefix": {"type": "string"}, "currency": {"type": "string"},
+    "balance": {"enum": ["posted", "pending", "available"]},
+    "gte": {"$ref": "#/components/schemas/LedgerSigned"}, "gt": {"$ref": "#/components/schemas/LedgerSigned"},
+    "lte": {"$ref": "#/components/schemas/LedgerSigned"}, "lt": {"$ref": "#/components/schemas/LedgerSigned"},
+    "eq": {"$ref": "#/components/schemas/LedgerSigned"}}},
+  "LedgerMonitor": {"type": "object", "required": ["object", "id", "currency", "balance", "created_at"], "properties": {
+    "object": {"const": "ledger_monitor"}, "id": {"type": "string"}, "account": {"type": "string"}, "prefix": {"type": "string"},
+    "currency": {"type": "string"}, "balance": {"enum": ["posted", "pending", "available"]},
+    "created_at": {"type": "string", "format": "date-time"}}},
+  "LedgerMonitorList": {"type": "object", "required": ["monitors"], "properties": {
+    "monitors": {"type": "array", "items": {"$ref": "#/components/schemas/LedgerMonitor"}}}},
+  "LedgerRemoved": {"type": "object", "required": ["object", "id", "deleted"], "properties": {
+    "object": {"type": "string"}, "id": {"type": "string"}, "deleted": {"const": true}}},
   "LedgerStatement": {"type": "object", "required": ["account", "currency", "opening", "closing", "lines"], "properties": {
     "account": {"type": "string"}, "currency": {"type": "string"},
     "opening": {"type": "string", "description": "posted balance before the period"},

@@ -75,6 +75,13 @@ Result<void> Daemon::start() {
     }
     return host;
   };
+  engine_options.sealing = {
+      .seal = [this](const Secret& plain,
+                     const std::string& place) { return master_key_->seal(plain, place); },
+      .open = [this](const std::string& sealed, const std::string& place) -> std::optional<Secret> {
+        auto opened = master_key_->open(sealed, place);
+        return opened ? std::optional(std::move(*opened)) : std::nullopt;
+      }};
   engine_options.on_commit = [this](double seconds, std::uint64_t batches, std::uint64_t bytes) {
     metrics_.commit(seconds, batches, bytes);
   };

@@ -9,6 +9,7 @@
 #include "cli/process.h"
 #include "cli/sealed.h"
 #include "config/file.h"
+#include "core/ledger/sealing.h"
 #include "engine/reseal.h"
 
 namespace hk::cli {
@@ -128,6 +129,14 @@ std::vector<std::string> check_master_key(const KeyPlace& place, store::Store& s
   for (const core::Document& document : sealed->signing_keys) {
     if (auto opened = api::sns::resealed(document, sns_key, sns_key); !opened) {
       problems.push_back("The signing key of SNS does not open: " + opened.error().message);
+    }
+  }
+  for (const core::ledger::Book& book : sealed->books) {
+    const auto opened =
+        key->open(book.sealed_key, core::ledger::sealing_place(book.tenant, book.id));
+    if (!opened) {
+      problems.push_back("The key of the ledger book " + book.id +
+                         " does not open: " + opened.error().message);
     }
   }
   return problems;

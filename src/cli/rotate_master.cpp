@@ -16,6 +16,7 @@
 #include "cli/process.h"
 #include "cli/sealed.h"
 #include "config/file.h"
+#include "core/ledger/sealing.h"
 #include "engine/reseal.h"
 #include "store/codec.h"
 #include "store/crash_point.h"
@@ -69,6 +70,16 @@ Result<std::vector<store::Write>> resealed(const Sealed& sealed, const MasterKey
       return std::unexpected(done.error());
     }
     store::encode(core::Put<core::Document>{std::move(*done)}, writes);
+  }
+  for (core::ledger::Book book : sealed.books) {
+    const std::string place = core::ledger::sealing_place(book.tenant, book.id);
+    auto key = from.open(book.sealed_key, place);
+    if (!key) {
+      return fail(key.error().kind,
+                  "the key of ledger book " + book.id + " does not open: " + key.error().message);
+    }
+    book.sealed_key = to.seal(*key, place);
+    store::encode(core::Put<core::ledger::Book>{std::move(book)}, writes);
   }
   return writes;
 }

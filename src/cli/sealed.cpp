@@ -28,6 +28,7 @@ Result<Sealed> read_sealed(store::Store& store) {
         sealed.signing_keys.push_back(std::move(one));
       }
     }
+    sealed.books = reader.scan<core::ledger::Book>();
     return std::move(sealed);
   });
 }

@@ -16,6 +16,7 @@ struct Sealed {
   std::optional<std::string> pepper{};         ///< from the first rotation on
   std::vector<core::Tenant> tenants{};         ///< signing keys, secrets of access keys
   std::vector<core::Document> signing_keys{};  ///< of SNS
+  std::vector<core::ledger::Book> books{};     ///< the keys that sign their checkpoints
 
   [[nodiscard]] bool empty() const { return !pepper && tenants.empty(); }
 };

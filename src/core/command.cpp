@@ -174,6 +174,9 @@ HK_COMMAND(DeleteDocumentCommand)
 HK_COMMAND(UpsertTenant)
 HK_REPLY(TenantStored)
 
+HK_COMMAND(ledger::Apply)
+HK_REPLY(ledger::LedgerApplied)
+
 HK_REPLY(Done)
 
 #undef HK_COMMAND

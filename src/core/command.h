@@ -9,6 +9,7 @@
 #include "core/document/commands.h"
 #include "core/flow/commands.h"
 #include "core/idempotency/commands.h"
+#include "core/ledger/commands.h"
 #include "core/message/commands.h"
 #include "core/one_of.h"
 #include "core/pull/commands.h"
@@ -23,7 +24,7 @@ namespace hk::core {
 struct Commands {
   using Parts = std::variant<MessageCommand, QueueCommand, PullCommand, TaskCommand, TopicCommand,
                              ScheduleCommand, FlowCommand, IdempotencyCommand, DocumentCommand,
-                             TenantCommand>;
+                             TenantCommand, ledger::LedgerCommand>;
 };
 using Command = OneOf<Commands>;
 
@@ -37,8 +38,9 @@ const Command& effect_of(const Command& command);
 struct Done {};
 
 struct Replies {
-  using Parts = std::variant<std::variant<Done>, MessageReply, QueueReply, PullReply, TaskReply,
-                             TopicReply, ScheduleReply, FlowReply, IdempotencyReply, TenantReply>;
+  using Parts =
+      std::variant<std::variant<Done>, MessageReply, QueueReply, PullReply, TaskReply, TopicReply,
+                   ScheduleReply, FlowReply, IdempotencyReply, TenantReply, ledger::LedgerReply>;
 };
 using Reply = Result<OneOf<Replies>>;
 

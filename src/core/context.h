@@ -4,6 +4,7 @@
 
 #include "base/random.h"
 #include "core/batch.h"
+#include "core/ledger/sealing.h"
 #include "core/limits.h"
 #include "core/progress.h"
 #include "core/pull/push_hosts.h"
@@ -15,6 +16,7 @@ struct Context {
   const PartitionId partition;
   Rng& rng;
   const PushHosts push_hosts;
+  const Sealing sealing{};
   Batch batch{};
   Progress progress{};
   bool starting = true;  ///< false: a drain. Nothing new starts or is handed out

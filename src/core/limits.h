@@ -55,6 +55,9 @@ struct Limits {
   std::size_t cancel_tasks_kept = 1000;    ///< of one tenant, the running ones included
   Millis cancel_tasks_kept_for{7LL * 86'400'000};
   std::size_t response_bytes_kept = 1000;  ///< of an answer's body in the record of its attempt
+  std::size_t ledger_account_bytes = std::size_t{128} << 20U;  ///< of accounts in memory, roughly
+  std::size_t ledger_subscriptions_max = 100;                  ///< of one book
+  std::size_t ledger_monitors_max = 1000;                      ///< of one book
   std::size_t callback_bytes_max = std::size_t{10} * 1024 * 1024;  ///< of a callback's body
 };
 

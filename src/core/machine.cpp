@@ -9,15 +9,16 @@
 namespace hk::core {
 
 Machine::Machine(const Limits& limits, Rng& rng, Zones& zones, PartitionId partition,
-                 PushHosts push_hosts)
+                 PushHosts push_hosts, Sealing sealing)
     : context_{.limits = limits,
                .partition = partition,
                .rng = rng,
-               .push_hosts = std::move(push_hosts)},
+               .push_hosts = std::move(push_hosts),
+               .sealing = std::move(sealing)},
       scheduler_(context_.limits),
       tenants_(context_),
       documents_(context_, tenants_),
-      timers_(context_, idempotency_keys_),
+      timers_(context_, idempotency_keys_, ledger_),
       idempotency_keys_(context_, tenants_, timers_,
                         [this](Command command) { return execute(std::move(command)); }),
       flow_keys_(context_, scheduler_, lanes_, tenants_),
@@ -28,7 +29,8 @@ Machine::Machine(const Limits& limits, Rng& rng, Zones& zones, PartitionId parti
       topics_(context_, tenants_, queues_, messages_),
       schedules_(context_, zones, tenants_, topics_, messages_),
       pulls_(context_, scheduler_, lanes_, tenants_, queues_, messages_, tasks_),
-      tasks_(context_, tenants_, scheduler_, lanes_, queues_, messages_, pulls_) {
+      tasks_(context_, tenants_, scheduler_, lanes_, queues_, messages_, pulls_),
+      ledger_(context_, tenants_, timers_, messages_, queues_) {
   HK_ASSERT(limits.lane_window_min >= 2);
   HK_ASSERT(limits.quantum > 0);
 }
@@ -86,6 +88,7 @@ Batch::Output Machine::take() {
   queues_.flush();
   flow_keys_.flush();
   schedules_.flush();
+  ledger_.flush();  // sets timers
   timers_.flush();
   pulls_.flush();
   tenants_.flush();

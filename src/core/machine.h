@@ -22,6 +22,7 @@
 #include "core/flow/flow_keys.h"
 #include "core/idempotency/idempotency_keys.h"
 #include "core/lane/lanes.h"
+#include "core/ledger/ledger.h"
 #include "core/message/messages.h"
 #include "core/pull/pulls.h"
 #include "core/queue/queues.h"
@@ -36,7 +37,7 @@ namespace hk::core {
 class Machine {
  public:
   Machine(const Limits& limits, Rng& rng, Zones& zones, PartitionId partition = {},
-          PushHosts push_hosts = {});
+          PushHosts push_hosts = {}, Sealing sealing = {});
   Machine(const Machine&) = delete;
   Machine& operator=(const Machine&) = delete;
 
@@ -93,6 +94,7 @@ class Machine {
   IdempotencyKeys& component(const IdempotencyCommand& /*command*/) { return idempotency_keys_; }
   Documents& component(const DocumentCommand& /*command*/) { return documents_; }
   Tenants& component(const TenantCommand& /*command*/) { return tenants_; }
+  ledger::Ledger& component(const ledger::LedgerCommand& /*command*/) { return ledger_; }
 
   Context context_;
   Scheduler scheduler_;
@@ -108,6 +110,7 @@ class Machine {
   Schedules schedules_;
   Pulls pulls_;
   Tasks tasks_;
+  ledger::Ledger ledger_;
 };
 
 }  // namespace hk::core

@@ -9,6 +9,7 @@
 #include "core/flow/record.h"
 #include "core/idempotency/record.h"
 #include "core/lane/record.h"
+#include "core/ledger/record.h"
 #include "core/message/record.h"
 #include "core/pull/record.h"
 #include "core/queue/record.h"
@@ -21,7 +22,7 @@
 namespace hk::core {
 
 struct Meta {
-  std::uint32_t format = 4;  ///< of the records
+  std::uint32_t format = 5;  ///< of the records
   std::uint32_t epoch = 0;
   /// Every unfinished message with seq <= indexed_up_to has an index entry in its lane.
   Seq indexed_up_to{};

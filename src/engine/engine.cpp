@@ -52,7 +52,7 @@ Engine::Engine(EngineOptions options, store::Store& store, Clock& clock, Rng& rn
       store_(store),
       clock_(clock),
       partition_(options_.limits, store, rng, *options_.zones, options_.cache_bytes,
-                 options_.partition, options_.push_hosts),
+                 options_.partition, options_.push_hosts, options_.sealing),
       inbox_(options_.inbox_max, options_.inbox_bytes_max),
       places_(options_.limits.global_parallelism) {}
 

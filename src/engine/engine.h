@@ -64,6 +64,8 @@ struct EngineOptions {
   std::shared_ptr<ZoneCache> zones = std::make_shared<ZoneCache>();
   /// Called on the core thread. Empty: no queue pushes.
   core::PushHosts push_hosts{};
+  /// Called on the core thread. Empty: the keys of ledger books are stored as they are.
+  core::Sealing sealing{};
   /// Called on the sync thread with what is now justified.
   std::function<void(std::vector<core::Effect>)> run_effects{};
   /// Called once, on its own thread's last breath.

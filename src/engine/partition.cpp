@@ -89,10 +89,12 @@ class Partition::BatchReader final : public store::TypedReader {
 };
 
 Partition::Partition(const core::Limits& limits, store::Store& store, Rng& rng, core::Zones& zones,
-                     std::size_t cache_bytes, core::PartitionId id, core::PushHosts push_hosts)
+                     std::size_t cache_bytes, core::PartitionId id, core::PushHosts push_hosts,
+                     core::Sealing sealing)
     : store_(store),
       reader_(std::make_unique<BatchReader>(store, cache_bytes)),
-      machine_(std::make_unique<core::Machine>(limits, rng, zones, id, std::move(push_hosts))),
+      machine_(std::make_unique<core::Machine>(limits, rng, zones, id, std::move(push_hosts),
+                                               std::move(sealing))),
       last_batch_(store.last_written()) {}
 
 Partition::~Partition() = default;

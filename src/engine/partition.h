@@ -32,7 +32,8 @@ struct Outcomes {
 class Partition {
  public:
   Partition(const core::Limits& limits, store::Store& store, Rng& rng, core::Zones& zones,
-            std::size_t cache_bytes, core::PartitionId id = {}, core::PushHosts push_hosts = {});
+            std::size_t cache_bytes, core::PartitionId id = {}, core::PushHosts push_hosts = {},
+            core::Sealing sealing = {});
   ~Partition();
   Partition(const Partition&) = delete;
   Partition& operator=(const Partition&) = delete;

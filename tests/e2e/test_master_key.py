@@ -196,7 +196,7 @@ class Rotation(unittest.TestCase):
         new = content(server.data)
         self.assertEqual(sorted(new), ["FORMAT", "master.key"])
         self.assertNotEqual(new["master.key"], old["master.key"])
-        self.assertEqual((old["FORMAT"], new["FORMAT"]), (b"hikyaku-data 4\n", b"hikyaku-data 4\n"))
+        self.assertEqual((old["FORMAT"], new["FORMAT"]), (b"hikyaku-data 5\n", b"hikyaku-data 5\n"))
         self.assertEqual(os.stat(file).st_mode & 0o777, 0o600)
         self.assertNotIn(new["master.key"].decode().strip(), done.stdout + done.stderr)
         self.assertEqual(before & self.sealed_in(server.data), set(), "what the old key opens is in no file any more")

@@ -60,6 +60,8 @@ constexpr std::uint64_t ordered(Instant instant) {
 constexpr Instant instant_from_ordered(std::uint64_t key) {
   return instant_from_ns(static_cast<std::int64_t>(key ^ (std::uint64_t{1} << 63U)));
 }
+/// RFC 3339 with nanoseconds: "2026-01-02T03:04:05.678901234Z".
+std::string to_text(Instant instant);
 inline constexpr Instant long_ago = Instant::min();
 inline constexpr Instant no_end = Instant::max();
 

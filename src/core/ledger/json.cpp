@@ -53,7 +53,8 @@ void write_entry_members(JsonWriter& json, std::size_t index, const Entry& entry
 
 /// What a transaction says, whoever tells of it.
 void write_made(JsonWriter& json, const TransactionMade& made) {
-  json.field("id", made.id);
+  json.key("id");
+  made.id.empty() ? json.null() : json.string(made.id);  // a preview has none yet
   write_text(json, "idempotency_key", made.idempotency_key);
   json.field("kind", name_of(made.kind));
   write_time(json, "effective_at", made.effective_at);
@@ -206,12 +207,6 @@ struct PayloadMembers {
 }  // namespace
 
 // ---- values ----
-
-std::string to_text(Instant instant) {
-  std::string text;
-  append_rfc3339(text, instant);
-  return text;
-}
 
 void write_time(JsonWriter& json, std::string_view name, Instant instant) {
   json.field(name, to_text(instant));

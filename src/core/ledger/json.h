@@ -49,7 +49,6 @@ constexpr std::string_view name_of(Compare compare) {
 
 // ---- values ----
 
-std::string to_text(Instant instant);
 void write_time(JsonWriter& json, std::string_view name, Instant instant);
 /// null: there is none.
 void write_time(JsonWriter& json, std::string_view name, const std::optional<Instant>& instant);

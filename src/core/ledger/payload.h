@@ -138,8 +138,9 @@ struct TransactionMade {
   std::vector<Entry> entries{};
   std::vector<std::uint32_t> of{};  ///< resolves, reverses: the index of each entry in that one
   std::vector<Released> released{};
-  bool final = true;   ///< resolves: nothing is held any more
-  bool force = false;  ///< min_available was not checked
+  bool final = true;        ///< resolves: nothing is held any more
+  bool asked_final = true;  ///< resolves: what the request said
+  bool force = false;       ///< min_available was not checked
   bool check_history = false;
   std::vector<MetadataHash> metadata{};
   Given given{};

@@ -177,6 +177,8 @@ struct Run {
   std::uint64_t version_before = 0;
   Instant effective_before = long_ago;  ///< the latest effective_at so far
   std::uint32_t count = 0;
+  std::uint64_t last_seq = 0;
+  Instant last_recorded{};
   std::string movements{};
   friend bool operator==(const Run&, const Run&) = default;
 };

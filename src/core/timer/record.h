@@ -12,7 +12,7 @@ namespace hk::core {
 /// A moment at which a component has something to do that is no message's due time. What it is
 /// about is the component's: it knows what it meant by the key.
 struct Timer {
-  enum class Kind : std::uint32_t { idempotency_key = 1 };
+  enum class Kind : std::uint32_t { idempotency_key = 1, ledger_expiry = 2, ledger_checkpoint = 3 };
 
   Moment due{};
   Kind kind{};

@@ -4,6 +4,7 @@
 
 #include "base/sometimes.h"
 #include "core/idempotency/idempotency_keys.h"
+#include "core/ledger/ledger.h"
 
 HK_SOMETIMES_DECLARE(timers_go_on_in_the_next_batch)
 
@@ -45,6 +46,10 @@ void Timers::fire(const Timer& timer) {
   switch (timer.kind) {
     case Timer::Kind::idempotency_key:
       idempotency_keys_.on_timer(timer.due, timer.tenant, timer.key);
+      break;
+    case Timer::Kind::ledger_expiry: ledger_.on_expiry_timer(timer.tenant, timer.key); break;
+    case Timer::Kind::ledger_checkpoint:
+      ledger_.on_checkpoint_timer(timer.tenant, timer.key);
       break;
   }
 }

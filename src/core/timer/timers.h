@@ -11,11 +11,14 @@
 namespace hk::core {
 
 class IdempotencyKeys;
+namespace ledger {
+class Ledger;
+}
 
 class Timers : Component {
  public:
-  Timers(Context& context, IdempotencyKeys& idempotency_keys)
-      : Component(context), idempotency_keys_(idempotency_keys) {}
+  Timers(Context& context, IdempotencyKeys& idempotency_keys, ledger::Ledger& ledger)
+      : Component(context), idempotency_keys_(idempotency_keys), ledger_(ledger) {}
 
   void recover(Reader& reader);
   void advance();
@@ -29,6 +32,7 @@ class Timers : Component {
   void fire(const Timer& timer);
 
   IdempotencyKeys& idempotency_keys_;
+  ledger::Ledger& ledger_;
 
   Moment next_ = never;   ///< the first that is stored
   Moment fresh_ = never;  ///< the first of those set in this batch, which no reader shows yet

@@ -66,12 +66,13 @@ TEST(RocksDbDirectory, KeepsItsFormatAndPassesItOnToItsBackups) {
     auto store = open_rocksdb(options).value();
     ASSERT_TRUE(store->checkpoint(dir.file("backup")));
   }
-  EXPECT_EQ(format_of(path), "hikyaku-data 4\n");
-  EXPECT_EQ(format_of(dir.file("backup")), "hikyaku-data 4\n");
-  for (const char* const older : {"hikyaku-data 1\n", "hikyaku-data 2\n", "hikyaku-data 3\n"}) {
+  EXPECT_EQ(format_of(path), "hikyaku-data 5\n");
+  EXPECT_EQ(format_of(dir.file("backup")), "hikyaku-data 5\n");
+  for (const char* const older :
+       {"hikyaku-data 1\n", "hikyaku-data 2\n", "hikyaku-data 3\n", "hikyaku-data 4\n"}) {
     std::ofstream(path + "/FORMAT") << older;
     EXPECT_TRUE(open_rocksdb(options).has_value());
-    EXPECT_EQ(format_of(path), "hikyaku-data 4\n") << "its tables are those of this format now";
+    EXPECT_EQ(format_of(path), "hikyaku-data 5\n") << "its tables are those of this format now";
   }
 }
 
@@ -148,7 +149,7 @@ TEST(RocksDbDirectory, IsRefusedWithAReasonAndARemedy) {
       {"newer",
        [&](const std::string& path) {
          make(path);
-         std::ofstream(path + "/FORMAT") << "hikyaku-data 5\n";
+         std::ofstream(path + "/FORMAT") << "hikyaku-data 6\n";
        },
        true, ErrorKind::conflict, "Start the newer version again"},
       {"damaged marker",

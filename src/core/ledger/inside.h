@@ -1,0 +1,32 @@
+/// What the .cpp files of the ledger share and nobody else needs.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "core/ledger/commands.h"
+#include "core/ledger/sealing.h"
+#include "core/ledger/wire.h"
+
+namespace hk::core::ledger {
+
+inline constexpr std::string_view checkpoint_kind = "checkpoint";
+inline constexpr std::string_view transaction_prefix = "ltx_";
+inline constexpr std::string_view account_prefix = "lac_";
+
+[[nodiscard]] inline std::unexpected<std::shared_ptr<const Refusal>> refuse(Refusal refusal) {
+  return std::unexpected(std::make_shared<const Refusal>(std::move(refusal)));
+}
+[[nodiscard]] inline std::unexpected<std::shared_ptr<const Refusal>> refuse_member(
+    std::string member, std::string detail) {
+  return refuse({.code = Code::invalid, .member = std::move(member), .detail = std::move(detail)});
+}
+
+/// 1 to `max` of [A-Za-z0-9._~:@-].
+bool is_ledger_id(std::string_view id, std::size_t max = 128);
+/// Segments of [A-Za-z0-9._~@-]+ joined by ":", at most 256 characters.
+bool is_ledger_path(std::string_view path);
+
+}  // namespace hk::core::ledger
