@@ -401,6 +401,45 @@ constexpr std::string_view components = R"json({
     "monitors": {"type": "array", "items": {"$ref": "#/components/schemas/LedgerMonitor"}}}},
   "LedgerRemoved": {"type": "object", "required": ["object", "id", "deleted"], "properties": {
     "object": {"type": "string"}, "id": {"type": "string"}, "deleted": {"const": true}}},
+  "LedgerStatement": {"type": "object", "required": ["account", "currency", "opening", "closing", "lines"], "properties": {
+    "account": {"type": "string"}, "currency": {"type": "string"},
+    "opening": {"type": "string", "description": "posted balance before the period"},
+    "closing": {"type": "string", "description": "posted balance at its end"},
+    "lines": {"type": "array", "items": {"type": "object", "properties": {
+      "transaction": {"type": "string"}, "index": {"type": "integer"}, "seq": {"type": "integer"},
+      "side": {"enum": ["debit", "credit"]}, "amount": {"type": "string"}, "currency": {"type": "string"},
+      "effective_at": {"type": "string", "format": "date-time"}, "recorded_at": {"type": "string", "format": "date-time"},
+      "balance": {"type": "string", "description": "posted balance after it, in the order of the lines"}}}},
+    "cursor": {"type": "string", "description": "absent on the last page"}}},
+  "LedgerSums": {"type": "object", "required": ["balances"], "properties": {
+    "balances": {"type": "array", "items": {"type": "object", "properties": {
+      "group": {"type": "string", "description": "with group_by"}, "currency": {"type": "string"},
+      "debits_posted": {"type": "string"}, "credits_posted": {"type": "string"},
+      "debits_pending": {"type": "string"}, "credits_pending": {"type": "string"},
+      "posted": {"type": ["string", "null"], "description": "null: the accounts have different normal sides"},
+      "pending": {"type": ["string", "null"]}, "available": {"type": ["string", "null"]},
+      "accounts": {"type": "integer"}}}},
+    "cursor": {"type": "string", "description": "with group_by; absent on the last page"}}},
+  "LedgerTrialBalance": {"type": "object", "required": ["currencies"], "properties": {
+    "currencies": {"type": "array", "items": {"type": "object", "required": ["currency", "debits", "credits", "types"], "properties": {
+      "currency": {"type": "string"}, "debits": {"type": "string"}, "credits": {"type": "string"},
+      "types": {"type": "array", "items": {"type": "object", "properties": {
+        "type": {"enum": ["asset", "expense", "liability", "equity", "revenue"]},
+        "debits": {"type": "string"}, "credits": {"type": "string"}, "balance": {"type": "string"}}}}}}}}},
+  "LedgerReport": {"type": "object", "description": "currencies, days or holds, according to the report"},
+  "LedgerProof": {"type": "object", "required": ["transaction", "seq", "hash", "checkpoint", "index", "path"], "properties": {
+    "transaction": {"type": "string"}, "seq": {"type": "integer"}, "hash": {"type": "string"},
+    "checkpoint": {"type": "object"}, "index": {"type": "integer"},
+    "path": {"type": "array", "items": {"type": "object", "properties": {
+      "side": {"enum": ["left", "right"]}, "hash": {"type": "string"}}}}}},
+  "LedgerVerify": {"type": "object", "additionalProperties": false, "properties": {
+    "from_seq": {"type": "integer", "minimum": 1}, "to_seq": {"type": "integer", "minimum": 1}}},
+  "LedgerVerified": {"type": "object", "required": ["ok", "from_seq", "to_seq", "records", "head", "faults", "fault_count"], "properties": {
+    "ok": {"type": "boolean"}, "from_seq": {"type": "integer"}, "to_seq": {"type": "integer"}, "records": {"type": "integer"},
+    "head": {"type": "string", "description": "hash of the last record"},
+    "faults": {"type": "array", "description": "the first 100", "items": {"type": "object", "properties": {
+      "seq": {"type": "integer", "description": "0: what is stored beside the log"}, "what": {"type": "string"}}}},
+    "fault_count": {"type": "integer"}}},
   "Health": {"type": "object", "required": ["status"], "properties": {"status": {"type": "string"}}}
 }})json";
 

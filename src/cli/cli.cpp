@@ -11,6 +11,7 @@
 #include "cli/convert.h"
 #include "cli/exit_code.h"
 #include "cli/keys.h"
+#include "cli/ledger_flags.h"
 #include "cli/listen.h"
 #include "cli/master_key.h"
 #include "cli/offline.h"
@@ -18,6 +19,7 @@
 #include "cli/outbox_flags.h"
 #include "cli/process.h"
 #include "cli/remote.h"
+#include "cli/remote_flags.h"
 #include "cli/serve.h"
 #include "cli/tenants.h"
 #include "cli/usage.h"
@@ -28,38 +30,6 @@
 namespace hk::cli {
 
 namespace {
-
-void add_ca_file(CLI::App& command, std::string& into) {
-  add_value(command, "--ca-file", into, "PATH",
-            "Root certificates (PEM) to trust instead of those of the system");
-}
-
-/// Where and as whom, for the commands that talk to a server.
-struct RemoteFlags {
-  std::string url{};
-  std::string token{};
-  std::string ca_file{};
-  bool dev = false;
-  bool json = false;
-
-  void add_address_to(CLI::App& command, const std::string& url_help) {
-    add_value(command, "--url", url, "URL", url_help);
-    add_ca_file(command, ca_file);
-  }
-
-  void add_to(CLI::App& command) {
-    add_address_to(command, "URL of the server [HIKYAKU_URL, http://127.0.0.1:8080]");
-    add_value(command, "--token", token, "TOKEN",
-              "Token of the tenant [HIKYAKU_CLIENT_TOKEN, client.conf]");
-    command.add_flag("--dev", dev, "Use the well-known token of serve --dev");
-    command.add_flag("--json", json, "Print the JSON of the server");
-  }
-
-  [[nodiscard]] Connection connection() const {
-    return make_connection(
-        {.url = url, .token = Secret{token}, .ca_file = ca_file, .dev = dev, .json = json});
-  }
-};
 
 /// Everything that the parser fills in and that the chosen command reads.
 struct Arguments {
@@ -432,6 +402,7 @@ int run(int argc, char** argv) {
   add_tail(app, arguments);
   add_listen(app, arguments);
   add_outbox(app, arguments.code);
+  add_ledger(app, arguments.code);
   add_offline(app, arguments);
   add_convert(app, arguments.code);
   CLI::App* print_version = app.add_subcommand("version", "Print the version");

@@ -12,7 +12,7 @@ namespace json = boost::json;
 
 std::optional<Answer> call(const Connection& connection, const std::string& method,
                            const std::string& path, std::vector<net::Field> fields,
-                           std::string body, int& code) {
+                           std::string body, int& code, std::chrono::milliseconds timeout) {
   constexpr const char* how =
       "Give the tenant's token with HIKYAKU_CLIENT_TOKEN, client.conf or --token (or --dev).";
   if (!connection.problem.empty()) {
@@ -28,7 +28,8 @@ std::optional<Answer> call(const Connection& connection, const std::string& meth
   net::Request request{.method = method,
                        .url = connection.url + path,
                        .fields = std::move(fields),
-                       .body = std::move(body)};
+                       .body = std::move(body),
+                       .timeout = timeout};
   request.fields.push_back({"Authorization", "Bearer " + std::string(connection.token.reveal())});
   const auto response = net::fetch(request, connection.ca_file);
   if (!response) {
@@ -39,7 +40,7 @@ std::optional<Answer> call(const Connection& connection, const std::string& meth
     code = exit_code_of(response.error().kind);
     return std::nullopt;
   }
-  Answer answer{.status = response->status, .text = response->body};
+  Answer answer{.status = response->status, .text = response->body, .fields = response->fields};
   boost::system::error_code error;
   answer.value = json::parse(answer.text, error);
   if (answer.status / 100 == 2) {
@@ -58,7 +59,10 @@ std::optional<Answer> call(const Connection& connection, const std::string& meth
       }
     }
   }
-  tell(fmt::format("hikyaku: {} ({})", why, answer.status));
+  // What the ledger refuses has a name that says more than the status.
+  const std::string name =
+      path.starts_with("/api/v1/ledger/") ? " " + text_of(answer.value, "code") : "";
+  tell(fmt::format("hikyaku: {} ({}{})", why, answer.status, name));
   if (answer.status == 401) {
     tell(how);
   }

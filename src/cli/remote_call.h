@@ -2,6 +2,7 @@
 #pragma once
 
 #include <boost/json.hpp>
+#include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,13 +16,15 @@ namespace hk::cli {
 struct Answer {
   int status = 0;
   std::string text{};
+  std::vector<net::Field> fields{};
   boost::json::value value{};
 };
 
 /// Sends and prints what went wrong; nullopt: the exit code is in `code`.
 std::optional<Answer> call(const Connection& connection, const std::string& method,
                            const std::string& path, std::vector<net::Field> fields,
-                           std::string body, int& code);
+                           std::string body, int& code,
+                           std::chrono::milliseconds timeout = std::chrono::seconds(10));
 
 /// A member of an object as text; "" if it is not there.
 std::string text_of(const boost::json::value& value, std::string_view name);

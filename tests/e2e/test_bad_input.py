@@ -189,7 +189,38 @@ def unknown_rows():
     yield "DELETE", "/v2/messages/", {}, None, 400, None
 
 
-ROWS = [*publishing_rows(), *body_rows(), *query_rows(), *unknown_rows()]
+def ledger_report_rows():
+    book = "/api/v1/ledger/books/main"
+    as_of = ("as_of_effective=yesterday", "as_of_recorded=1", "as_of_seq=x", "as_of_seq=-1", "as_of_seq=1&as_of_seq=2",
+             "as_of_seq=1&as_of_recorded=2026-01-01T00:00:00Z", "unknown=1")
+    for target, queries in (
+            ("/trial_balance", (*as_of, "from=2026-01-01T00:00:00Z")),
+            ("/balances", (*as_of, "group_by=color", "group_by=path:0", "group_by=path:x", "group_by=path:999", "limit=0", "limit=1001",
+                           "cursor=nonsense&group_by=path:1", "cursor=%00&group_by=path:1")),
+            ("/reports/balance_sheet", (*as_of, "from=2026-01-01T00:00:00Z")),
+            ("/reports/income_statement", (*as_of, "from=x")),
+            ("/reports/activity", ("from=x", "to=x", "by=weight", "limit=x", "cursor=nonsense", "as_of_seq=1",
+                                   "from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z")),
+            ("/reports/open_holds", ("limit=0", "cursor=nonsense", "unknown=1")),
+            ("/reports/integrity", ("limit=1",)),
+            ("/export", ("kind=everything", "format=xml", "from_seq=0", "from_seq=x", "to_seq=0", "from_seq=5&to_seq=4", "limit=5",
+                         "effective_from=2026-01-01T00:00:00Z", "kind=entries&effective_to=x")),
+            ("/proofs/t", ("unknown=1",)),
+            ("/accounts/a/statement", ("unknown=1", "from=x", "to=x", "by=weight", "limit=0", "cursor=nonsense",
+                                       "from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z"))):
+        for query in queries:
+            yield "GET", f"{book}{target}?{query}", {}, None, 400, None
+    for target in ("/reports/none", "/reports/integrity", "/proofs/none", "/accounts/none/statement"):
+        yield "GET", book + target, {}, None, 404, None
+    for target in ("/trial_balance", "/balances", "/reports/activity", "/export", "/proofs/t", "/accounts/a/statement"):
+        yield "GET", f"/api/v1/ledger/books/none{target}", {}, None, 404, "none"
+    for body in ("{", "[]", "1", '{"from_seq": 0}', '{"from_seq": "1"}', '{"from_seq": 1.5}', '{"to_seq": -1}', '{"more": 1}',
+                 '{"from_seq": 999999}', '{"to_seq": 999999}', '{"from_seq": 2, "to_seq": 1}'):
+        yield "POST", f"{book}/verify", {"Content-Type": "application/json"}, body, 400, None
+    yield "POST", "/api/v1/ledger/books/none/verify", {}, "{}", 404, "none"
+
+
+ROWS = [*publishing_rows(), *body_rows(), *query_rows(), *unknown_rows(), *ledger_report_rows()]
 
 # What has nothing that could be wrong, or is tested with the token of the operator (test_tenants.py, test_limits.py).
 WITHOUT_ROWS = {("GET", "/v2/topics"), ("DELETE", "/v2/topics/{name}"), ("GET", "/v2/queues"), ("DELETE", "/v2/queues/{name}"),

@@ -195,6 +195,18 @@ class Commands(Followed):
     def test_take_effect_once(self):
         self.follow(read("docs/how-to/take-effect-once.md"))
 
+    def test_a_wallet_in_ten_minutes(self):
+        self.follow(read("docs/tutorials/a-wallet-in-ten-minutes.md"))
+
+    def test_holds(self):
+        self.follow(read("docs/how-to/holds.md"))
+
+    def test_multi_currency(self):
+        self.follow(read("docs/how-to/multi-currency.md"))
+
+    def test_month_end(self):
+        self.follow(read("docs/how-to/month-end.md"))
+
     def test_deduplicate(self):
         self.follow(read("docs/how-to/deduplicate.md"))
 
@@ -367,7 +379,7 @@ class Pages(unittest.TestCase):
         page = read("docs/reference/cli.md")
         top = harness.run_binary("--help").stdout
         commands = re.findall(r"^  ([a-z]+)\s{2,}\S", top[top.index("Subcommands:"):], re.M)
-        groups = ("messages", "dlq", "tenants", "keys", "queues", "outbox")
+        groups = ("messages", "dlq", "tenants", "keys", "queues", "outbox", "ledger")
         nested = [f"{c} {sub}" for c in groups
                   for sub in re.findall(r"^  ([a-z-]+)\s{2,}\S", harness.run_binary(c, "--help").stdout.partition("Subcommands:")[2], re.M)]
         missing = []

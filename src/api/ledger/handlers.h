@@ -55,4 +55,13 @@ Write add_monitor(const Services& services, Call& call);
 void list_monitors(const Services& services, Call& call);
 Write remove_monitor(const Services& services, Call& call);
 
+// ---- what is read of many accounts, or of the whole log ----
+void statement(const Services& services, Call& call);
+void aggregate(const Services& services, Call& call);
+void trial_balance(const Services& services, Call& call);
+void report(const Services& services, Call& call);
+void export_log(const Services& services, Call& call);
+void prove(const Services& services, Call& call);
+void verify(const Services& services, Call& call);
+
 }  // namespace hk::api::ledger
