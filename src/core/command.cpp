@@ -83,6 +83,7 @@ TenantId tenant_of(const Command& command) {
 HK_COMMAND(Publish)
 HK_COMMAND(PublishBatch)
 HK_COMMAND(CompleteAttempt)
+HK_COMMAND(EndJob)
 HK_COMMAND(CancelMessage)
 HK_COMMAND(RetryDeadLetter)
 HK_COMMAND(DeleteDeadLetterCommand)
@@ -90,6 +91,7 @@ HK_COMMAND(Inspect)
 HK_REPLY(Published)
 HK_REPLY(FannedOut)
 HK_REPLY(BatchPublished)
+HK_REPLY(JobEnded)
 HK_REPLY(Canceled)
 HK_REPLY(Inspected)
 
@@ -162,6 +164,9 @@ HK_COMMAND(DeleteDocumentCommand)
 
 HK_COMMAND(UpsertTenant)
 HK_REPLY(TenantStored)
+
+HK_COMMAND(Transact)
+HK_REPLY(Transacted)
 
 HK_REPLY(Done)
 

@@ -17,13 +17,14 @@
 #include "core/task/commands.h"
 #include "core/tenant/commands.h"
 #include "core/topic/commands.h"
+#include "core/transact/commands.h"
 
 namespace hk::core {
 
 struct Commands {
   using Parts = std::variant<MessageCommand, QueueCommand, PullCommand, TaskCommand, TopicCommand,
                              ScheduleCommand, FlowCommand, IdempotencyCommand, DocumentCommand,
-                             TenantCommand>;
+                             TenantCommand, TransactCommand>;
 };
 using Command = OneOf<Commands>;
 
@@ -35,8 +36,9 @@ TenantId tenant_of(const Command& command);
 struct Done {};
 
 struct Replies {
-  using Parts = std::variant<std::variant<Done>, MessageReply, QueueReply, PullReply, TaskReply,
-                             TopicReply, ScheduleReply, FlowReply, IdempotencyReply, TenantReply>;
+  using Parts =
+      std::variant<std::variant<Done>, MessageReply, QueueReply, PullReply, TaskReply, TopicReply,
+                   ScheduleReply, FlowReply, IdempotencyReply, TenantReply, TransactReply>;
 };
 using Reply = Result<OneOf<Replies>>;
 

@@ -26,7 +26,8 @@ Machine::Machine(const Limits& limits, Rng& rng, Zones& zones, PartitionId parti
       topics_(context_, tenants_, queues_, messages_),
       schedules_(context_, zones, tenants_, topics_, messages_),
       pulls_(context_, scheduler_, lanes_, tenants_, queues_, messages_, tasks_),
-      tasks_(context_, tenants_, scheduler_, lanes_, queues_, messages_, pulls_) {
+      tasks_(context_, tenants_, scheduler_, lanes_, queues_, messages_, pulls_),
+      transacts_(context_, messages_, idempotency_keys_) {
   HK_ASSERT(limits.lane_window_min >= 2);
   HK_ASSERT(limits.quantum > 0);
 }

@@ -30,6 +30,7 @@
 #include "core/tenant/tenants.h"
 #include "core/timer/timers.h"
 #include "core/topic/topics.h"
+#include "core/transact/transacts.h"
 
 namespace hk::core {
 
@@ -93,6 +94,7 @@ class Machine {
   IdempotencyKeys& component(const IdempotencyCommand& /*command*/) { return idempotency_keys_; }
   Documents& component(const DocumentCommand& /*command*/) { return documents_; }
   Tenants& component(const TenantCommand& /*command*/) { return tenants_; }
+  Transacts& component(const TransactCommand& /*command*/) { return transacts_; }
 
   Context context_;
   Scheduler scheduler_;
@@ -108,6 +110,7 @@ class Machine {
   Schedules schedules_;
   Pulls pulls_;
   Tasks tasks_;
+  Transacts transacts_;
 };
 
 }  // namespace hk::core

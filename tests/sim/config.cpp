@@ -192,6 +192,8 @@ Config draw_config(Rng& rng, std::uint64_t seed) {
   config.limits.confirmation_time = one_time(more, {2000, 20'000, 120'000, 600'000});
   config.keys = chance(more, 400) ? between(more, 1, 6) : 0;
   config.limits.timers_per_batch = one_of(more, std::array{1U, 2U, 256U});
+  config.endings = chance(more, 500) ? between(more, 50, 600) : 0;
+  config.transacts = chance(more, 500) ? between(more, 20, 300) : 0;
   return config;
 }
 

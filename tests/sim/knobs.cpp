@@ -63,6 +63,8 @@ constexpr std::array all_knobs{
     knob<&Config::url_groups>("url_groups"),
     knob<&Config::batch>("batch"),
     knob<&Config::keys>("keys"),
+    knob<&Config::endings>("endings"),
+    knob<&Config::transacts>("transacts"),
     knob<&Config::topics>("topics"),
     knob<&Config::topic_fifo>("topic_fifo"),
     knob<&Config::schedules>("schedules"),
