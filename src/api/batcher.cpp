@@ -15,7 +15,7 @@ namespace {
 
 bool is_new_work(const core::Command& command) {
   return command.is<core::Publish>() || command.is<core::PublishBatch>() ||
-         command.is<core::PublishToTopic>();
+         command.is<core::PublishToTopic>() || command.is<core::Transact>();
 }
 
 /// Whose commands these are. A receive waits for messages, not for us: how long it takes says

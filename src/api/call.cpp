@@ -75,6 +75,11 @@ void Answer::refuse(const Problem& what, int status, std::string_view detail,
   (*this)(std::move(response));
 }
 
+void Answer::refuse_with(const Problem& what, int status, std::string_view detail,
+                         const std::function<void(JsonWriter&)>& more) {
+  (*this)(problem(what, status, detail, request_id_, more));
+}
+
 void Answer::refuse_method(const std::string& allowed) {
   http::Response response =
       error_for(surface_, 405, "method not allowed; this path allows " + allowed, request_id_);

@@ -27,6 +27,10 @@ namespace hk::observe {
 class Metrics;
 }
 
+namespace hk {
+class JsonWriter;
+}
+
 namespace hk::api {
 
 struct Problem;
@@ -54,6 +58,9 @@ class Answer {
   /// Of the own API.
   void refuse(const Problem& what, int status, std::string_view detail,
               std::vector<net::Field> fields = {});
+  /// The same, with members beside those that every problem has.
+  void refuse_with(const Problem& what, int status, std::string_view detail,
+                   const std::function<void(JsonWriter&)>& more);
   void refuse_method(const std::string& allowed);
   /// Logs what was thrown, and tells it as our fault if there was no answer yet.
   void fail(const std::exception& thrown);

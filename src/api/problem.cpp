@@ -30,6 +30,8 @@ constexpr Problem unknown_outcome{"unknown_outcome", "Unknown outcome"};
 
 }  // namespace problems
 
+}  // namespace
+
 const Problem& problem_of(ErrorKind kind) {
   switch (kind) {  // No default: a new kind must be named here before it compiles.
     case ErrorKind::invalid_argument: return problems::invalid;
@@ -46,6 +48,8 @@ const Problem& problem_of(ErrorKind kind) {
   }
   std::unreachable();
 }
+
+namespace {
 
 /// For what has no kind: the edge and the router refuse by status.
 const Problem& problem_of(int status) {
@@ -71,7 +75,7 @@ const Problem& problem_of(int status) {
 }  // namespace
 
 http::Response problem(const Problem& what, int status, std::string_view detail,
-                       std::string_view request_id) {
+                       std::string_view request_id, const ProblemMembers& more) {
   http::Response response;
   response.status = status;
   response.content_type = "application/problem+json";
@@ -83,6 +87,9 @@ http::Response problem(const Problem& what, int status, std::string_view detail,
   json.field("detail", detail);
   json.field("code", what.code);
   json.field("request_id", request_id);
+  if (more) {
+    more(json);
+  }
   json.end_object();
   return response;
 }

@@ -2,9 +2,11 @@
 /// also ends `type`; texts are for people. Pure but for the log.
 #pragma once
 
+#include <functional>
 #include <string_view>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "edge/http/message.h"
 
 namespace hk::api {
@@ -17,10 +19,14 @@ struct Problem {
   std::string_view title;
 };
 
+/// `more` adds members of its own.
+using ProblemMembers = std::function<void(JsonWriter&)>;
 http::Response problem(const Problem& what, int status, std::string_view detail,
-                       std::string_view request_id);
+                       std::string_view request_id, const ProblemMembers& more = {});
 http::Response problem(int status, std::string_view detail, std::string_view request_id);
 /// What is our own fault is logged with its details and told without them.
 http::Response problem(const Error& error, std::string_view request_id);
+/// The name that such an error has.
+const Problem& problem_of(ErrorKind kind);
 
 }  // namespace hk::api

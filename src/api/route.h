@@ -65,6 +65,9 @@ RouteTable routes();
 namespace idempotency {
 RouteTable routes();
 }
+namespace transact {
+RouteTable routes();
+}
 namespace admin {
 RouteTable routes();
 }

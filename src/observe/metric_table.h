@@ -16,6 +16,7 @@ enum class Metric : std::uint8_t {
   request_seconds,
   published,
   publish_refused,
+  transacts,
   attempts,
   attempt_seconds,
   end_to_end_seconds,
@@ -31,7 +32,7 @@ enum class Metric : std::uint8_t {
   cpu_seconds,
 };
 
-constexpr std::array<MetricRow, 17> metric_table = {{
+constexpr std::array<MetricRow, 18> metric_table = {{
     {"hikyaku_http_requests_total", "counter", "class",
      "HTTP requests answered, by the class of the status: 1xx to 5xx."},
     {"hikyaku_http_request_seconds", "histogram", "",
@@ -40,6 +41,8 @@ constexpr std::array<MetricRow, 17> metric_table = {{
      "Messages acknowledged: accepted (stored and durable) or deduplicated (already there)."},
     {"hikyaku_publish_refused_total", "counter", "reason",
      "Messages refused; nothing was stored for them."},
+    {"hikyaku_transacts_total", "counter", "outcome",
+     "Transacts decided: applied, or refused, which changed nothing."},
     {"hikyaku_delivery_attempts_total", "counter", "result",
      "Attempts to deliver, by how they ended: delivered, http_error, timeout, network_error, "
      "blocked."},

@@ -123,6 +123,7 @@ Added by_label(MetricType type, const std::string& help, const std::string& labe
 
 constexpr std::array<std::string_view, 5> status_classes = {"1xx", "2xx", "3xx", "4xx", "5xx"};
 constexpr std::array<std::string_view, 2> publish_results = {"accepted", "deduplicated"};
+constexpr std::array<std::string_view, 2> transact_outcomes = {"applied", "refused"};
 constexpr std::array<std::string_view, 5> attempt_results = {"delivered", "http_error", "timeout",
                                                              "network_error", "blocked"};
 
@@ -131,6 +132,7 @@ constexpr std::array<std::string_view, 5> attempt_results = {"delivered", "http_
 struct Metrics::Impl {
   std::array<Count, status_classes.size()> requests{};
   std::array<Count, publish_results.size()> published{};
+  std::array<Count, transact_outcomes.size()> transacts{};
   std::array<Count, attempt_results.size()> attempts{};
   NamedCounts refused;
   Count retries{0};
@@ -181,6 +183,7 @@ std::vector<ClientMetric> Metrics::Impl::collect(Metric metric) const {
       });
       return out;
     }
+    case Metric::transacts: return labelled(row_of(metric).label, transact_outcomes, transacts);
     case Metric::attempts: return labelled(row_of(metric).label, attempt_results, attempts);
     case Metric::attempt_seconds: return {attempt_seconds.collect()};
     case Metric::end_to_end_seconds: return {end_to_end_seconds.collect()};
@@ -212,6 +215,8 @@ void Metrics::request(int status, double seconds) {
 void Metrics::published(bool deduplicated) { add(impl_->published[deduplicated ? 1 : 0]); }
 
 void Metrics::publish_refused(std::string_view reason) { impl_->refused.add_one(reason); }
+
+void Metrics::transacted(bool applied) { add(impl_->transacts[applied ? 0 : 1]); }
 
 void Metrics::attempt(AttemptResult result, double seconds) {
   add(impl_->attempts[static_cast<std::size_t>(result)]);

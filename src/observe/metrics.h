@@ -35,7 +35,8 @@ class Metrics {
                double seconds);       ///< hikyaku_http_requests_total{class}, …_request_seconds
   void published(bool deduplicated);  ///< hikyaku_messages_published_total{result}
   void publish_refused(
-      std::string_view reason);  ///< hikyaku_publish_refused_total{reason}; few reasons
+      std::string_view reason);   ///< hikyaku_publish_refused_total{reason}; few reasons
+  void transacted(bool applied);  ///< hikyaku_transacts_total{outcome}
   void attempt(AttemptResult result,
                double seconds);  ///< hikyaku_delivery_attempts_total{result}, …_seconds
   void delivered(double seconds_since_created);  ///< hikyaku_end_to_end_seconds

@@ -195,6 +195,9 @@ class Commands(Followed):
     def test_take_effect_once(self):
         self.follow(read("docs/how-to/take-effect-once.md"))
 
+    def test_one_atomic_request(self):
+        self.follow(read("docs/how-to/one-atomic-request.md"))
+
     def test_deduplicate(self):
         self.follow(read("docs/how-to/deduplicate.md"))
 

@@ -4,6 +4,7 @@
 
 #include "api/find_tenant.h"
 #include "api/idempotency/body.h"
+#include "api/idempotency/ending.h"
 #include "api/idempotency/handlers.h"
 #include "api/parameters.h"
 #include "api/problem.h"
@@ -26,25 +27,11 @@ using core::KeyClaimed;
 
 constexpr Problem in_progress{"idempotency_in_progress", "In progress"};
 constexpr Problem key_reused{"idempotency_key_reused", "Idempotency key reused"};
-constexpr Problem fenced{"fenced", "Fenced"};
-constexpr Problem already_completed{"already_completed", "Already completed"};
 
 constexpr Millis second{1000};
 constexpr Millis lease_min = second;
 constexpr Millis lease_max = 3600 * second;
 constexpr Millis lease_default = 60 * second;
-constexpr Millis ttl_min = 60 * second;
-constexpr Millis ttl_max = 30LL * 86'400 * second;
-
-const char* name_of(IdempotencyKey::State state) {
-  switch (state) {
-    case IdempotencyKey::State::started: return "started";
-    case IdempotencyKey::State::completed: return "completed";
-    case IdempotencyKey::State::failed: return "failed";
-    case IdempotencyKey::State::released: return "released";
-  }
-  std::unreachable();
-}
 
 /// The outcome as the holder gave it.
 void add_answer(JsonWriter& json, const IdempotencyKey& record) {
@@ -142,34 +129,30 @@ void answer_claim(Answer& answer, const KeyClaimed& claimed, Moment now) {
 /// The answer to a holder; `write` adds what is particular to its call.
 template <class Write>
 void submit_change(Call& call, core::Command command, Write write) {
-  call.batcher.submit(std::move(command), [write, answer = std::move(call.answer)](
-                                              const core::Reply& reply) mutable {
-    if (!reply) {
-      answer.refuse(reply.error());
-      return;
-    }
-    const auto& changed = answer_of<KeyChanged>(reply);
-    switch (changed.outcome) {
-      case KeyChanged::Outcome::fenced:
-        answer.refuse(fenced, 409,
-                      "the token is not that of the last claim: somebody else holds this key, or "
-                      "held it after you. Nothing was changed");
-        return;
-      case KeyChanged::Outcome::over:
-        answer.refuse(already_completed, 409,
-                      std::string("this key is ") + name_of(changed.record.state) +
-                          " already, with another outcome. Nothing was changed");
-        return;
-      case KeyChanged::Outcome::done:
-      case KeyChanged::Outcome::again: break;
-    }
-    http::Response response;
-    JsonWriter json(response.body);
-    json.begin_object();
-    write(json, changed);
-    json.end_object();
-    answer(std::move(response));
-  });
+  call.batcher.submit(std::move(command),
+                      [write, answer = std::move(call.answer)](const core::Reply& reply) mutable {
+                        if (!reply) {
+                          answer.refuse(reply.error());
+                          return;
+                        }
+                        const auto& changed = answer_of<KeyChanged>(reply);
+                        switch (changed.outcome) {
+                          case KeyChanged::Outcome::fenced:
+                          case KeyChanged::Outcome::over: {
+                            const KeyRefused why = told_of_key(changed);
+                            answer.refuse(why.what, 409, why.detail);
+                            return;
+                          }
+                          case KeyChanged::Outcome::done:
+                          case KeyChanged::Outcome::again: break;
+                        }
+                        http::Response response;
+                        JsonWriter json(response.body);
+                        json.begin_object();
+                        write(json, changed);
+                        json.end_object();
+                        answer(std::move(response));
+                      });
 }
 
 void write_end(JsonWriter& json, const KeyChanged& changed) {
@@ -177,14 +160,12 @@ void write_end(JsonWriter& json, const KeyChanged& changed) {
   json.field("replayed", changed.outcome == KeyChanged::Outcome::again);
 }
 
-/// JSON that is kept as an outcome. too large: an error with status 413.
-bool fits(Answer& answer, const std::string& text, std::string_view name) {
-  if (text.size() <= answer_bytes_max) {
-    return true;
+void refuse_end(Answer& answer, const Error& error) {
+  if (error.kind == ErrorKind::limit_exceeded) {
+    answer.refuse(413, error.message);
+  } else {
+    answer.refuse(error);
   }
-  answer.refuse(413, std::string(name) + ": must have at most " +
-                         std::to_string(answer_bytes_max / 1024) + " KiB");
-  return false;
 }
 
 Result<KeyName> read_query(const http::Request& request) {
@@ -241,53 +222,24 @@ void renew(const Services& /*services*/, Call& call) {
 
 void complete(const Services& /*services*/, Call& call) {
   const auto body = Body::read(call.request.body, {"key", "namespace", "token", "response", "ttl"});
-  if (!body) {
-    call.answer.refuse(body.error());
+  auto command = body ? read_completed(call.tenant->id, *body)
+                      : Result<core::EndKey>(std::unexpected(body.error()));
+  if (!command) {
+    refuse_end(call.answer, command.error());
     return;
   }
-  auto held = body->held(call.tenant->id);
-  const auto ttl = body->duration("ttl", ttl_min, ttl_max);
-  const ExactJson* const response = body->find("response");
-  if (const Error* const wrong = first_error(held, ttl)) {
-    call.answer.refuse(*wrong);
-    return;
-  }
-  if (response == nullptr) {
-    call.answer.refuse(400, "response: must be given; null is a response, too");
-    return;
-  }
-  std::string text = response->to_text();
-  if (fits(call.answer, text, "response")) {
-    submit_change(call, core::EndKey{std::move(*held), false, std::move(text), *ttl}, write_end);
-  }
+  submit_change(call, std::move(*command), write_end);
 }
 
 void fail_key(const Services& /*services*/, Call& call) {
   const auto body = Body::read(call.request.body, {"key", "namespace", "token", "error", "final"});
-  if (!body) {
-    call.answer.refuse(body.error());
+  auto command =
+      body ? read_failed(call.tenant->id, *body) : Result<FailedKey>(std::unexpected(body.error()));
+  if (!command) {
+    refuse_end(call.answer, command.error());
     return;
   }
-  auto held = body->held(call.tenant->id);
-  const auto final = body->boolean("final");
-  if (const Error* const wrong = first_error(held, final)) {
-    call.answer.refuse(*wrong);
-    return;
-  }
-  const ExactJson* const error = body->find("error");
-  if (!*final || error == nullptr || error->kind != ExactJson::Kind::object) {
-    call.answer.refuse(400, R"(the body must have "error": {…} and "final": true or false)");
-    return;
-  }
-  std::string text = error->to_text();
-  if (!fits(call.answer, text, "error")) {
-    return;
-  }
-  if (**final) {
-    submit_change(call, core::EndKey{std::move(*held), true, std::move(text), {}}, write_end);
-  } else {
-    submit_change(call, core::ReleaseKey{std::move(*held)}, write_end);
-  }
+  std::visit([&call](auto& one) { submit_change(call, std::move(one), write_end); }, *command);
 }
 
 void get_key(const Services& services, Call& call) {
