@@ -16,7 +16,7 @@ namespace {
 bool is_new_work(const core::Command& given) {
   const core::Command& command = core::effect_of(given);
   return command.is<core::Publish>() || command.is<core::PublishBatch>() ||
-         command.is<core::PublishToTopic>();
+         command.is<core::PublishToTopic>() || command.is<core::Transact>();
 }
 
 /// A receive waits for messages, not for us: how long it takes says nothing.

@@ -28,6 +28,10 @@ namespace hk::observe {
 class Metrics;
 }
 
+namespace hk {
+class JsonWriter;
+}
+
 namespace hk::api {
 
 struct Problem;

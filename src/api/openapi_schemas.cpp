@@ -27,7 +27,7 @@ constexpr std::string_view components = R"json({
         "insufficient_funds", "limit_exceeded", "condition_failed", "version_conflict", "account_frozen", "account_closed",
         "account_not_empty", "not_pending", "not_reversible", "open_holds", "already_posted", "already_voided",
         "already_reversed", "expired", "exceeds_hold", "period_closed", "would_break_history", "too_many", "linked_failed",
-        "batch_too_large"]}]},
+        "batch_too_large", "lease_lost", "job_finished", "precondition_failed"]}]},
       "request_id": {"type": "string", "description": "X-Request-Id of the request, or one that was made"}}},
   "HeaderMap": {"type": "object", "additionalProperties": {"type": "array", "items": {"type": "string"}}},
   "MessageId": {"type": "object", "required": ["messageId"], "properties": {"messageId": {"type": "string"}}},
@@ -153,7 +153,38 @@ constexpr std::string_view components = R"json({
       "finished_at": {"type": "string", "format": "date-time"}, "cancel_requested": {"type": "boolean"},
       "trace": {"type": "object"}, "dlq_id": {"type": "string"},
       "attempts": {"type": "array", "items": {"$ref": "#/components/schemas/Attempt"}},
+      "result": {"type": "object", "description": "what its holder completed it with", "properties": {
+        "content_type": {"type": "string"}, "body": {}, "size": {"type": "integer"}, "truncated": {"type": "boolean"}}},
       "holds": {"type": "array", "items": {"$ref": "#/components/schemas/Hold"}}}},
+  "CompleteJob": {"type": "object", "additionalProperties": false, "properties": {
+    "fence": {"type": "string", "description": "the header Hikyaku-Fence of the delivery"},
+    "receipt": {"type": "string", "description": "of a message that was pulled: the ReceiptHandle of its receive"},
+    "result": {"description": "any JSON, at most 256 KiB"},
+    "body": {"type": "string", "description": "in place of result: any text"},
+    "content_type": {"type": "string", "default": "text/plain; charset=utf-8", "description": "of body"}}},
+  "FailJob": {"type": "object", "required": ["error"], "additionalProperties": false, "properties": {
+    "fence": {"type": "string"}, "receipt": {"type": "string"},
+    "error": {"type": "object", "required": ["message"], "additionalProperties": false, "properties": {
+      "message": {"type": "string", "maxLength": 4096}, "code": {"type": "string", "maxLength": 64}}},
+    "retry": {"type": "boolean", "default": true, "description": "false: it has failed for good"},
+    "retry_after": {"type": "string", "description": "in place of the delay that the retries have"}}},
+  "JobEnded": {"type": "object", "required": ["id", "status", "status_url"], "properties": {
+    "id": {"type": "string"}, "status": {"type": "string"}, "status_url": {"type": "string"}}},
+  "Transact": {"type": "object", "required": ["operations"], "additionalProperties": false, "properties": {
+    "preconditions": {"type": "array", "maxItems": 100, "items": {"type": "object", "properties": {
+      "job": {"type": "string"},
+      "status": {"type": "array", "items": {"enum": ["PENDING", "RUNNING", "SUCCEEDED", "FAILED", "CANCELED"]}},
+      "idempotency": {"type": "object", "required": ["key"], "properties": {
+        "key": {"type": "string"}, "namespace": {"type": "string", "default": "default"},
+        "state": {"enum": ["started", "completed", "failed", "released"]}, "token": {"type": "integer"}}}}}},
+    "operations": {"type": "array", "minItems": 1, "maxItems": 100, "items": {"type": "object", "required": ["op"],
+      "properties": {"op": {"enum": ["ack", "nack", "publish", "cancel", "idempotency.complete", "idempotency.fail"]}}}}}},
+  "Transacted": {"type": "object", "required": ["id", "results"], "properties": {
+    "id": {"type": "string"}, "results": {"type": "array", "items": {"type": "object", "required": ["op"], "properties": {
+      "op": {"type": "string"}, "job": {"type": "string"}, "status": {"type": "string"},
+      "messageId": {"type": "string"}, "url": {"type": "string"}, "deduplicated": {"type": "boolean"},
+      "messages": {"type": "array", "items": {"type": "object"}}, "key": {"type": "string"},
+      "namespace": {"type": "string"}, "state": {"type": "string"}, "replayed": {"type": "boolean"}}}}}},
   "HaltedPage": {"type": "object", "required": ["halted"], "properties": {
     "halted": {"type": "array", "items": {"type": "object", "required": ["group", "message_id", "receives"],
       "properties": {"group": {"type": "string"}, "message_id": {"type": "string"}, "receives": {"type": "integer"}}}}}},

@@ -125,6 +125,9 @@ RouteTable routes();
 namespace ledger {
 RouteTable routes();
 }
+namespace transact {
+RouteTable routes();
+}
 namespace admin {
 RouteTable routes();
 }

@@ -8,8 +8,9 @@ namespace hk::api {
 
 std::span<const RouteTable> route_tables() {
   // The busiest protocol stands first.
-  static const std::array tables = {qstash::routes(), jobs::routes(),  idempotency::routes(),
-                                    ledger::routes(), admin::routes(), sns::routes()};
+  static const std::array tables = {qstash::routes(), jobs::routes(),     idempotency::routes(),
+                                    ledger::routes(), transact::routes(), admin::routes(),
+                                    sns::routes()};
   return tables;
 }
 

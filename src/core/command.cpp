@@ -91,6 +91,7 @@ const Command& effect_of(const Command& command) {
 HK_COMMAND(Publish)
 HK_COMMAND(PublishBatch)
 HK_COMMAND(CompleteAttempt)
+HK_COMMAND(EndJob)
 HK_COMMAND(CancelMessage)
 HK_COMMAND(RetryDeadLetter)
 HK_COMMAND(DeleteDeadLetterCommand)
@@ -98,6 +99,7 @@ HK_COMMAND(Inspect)
 HK_REPLY(Published)
 HK_REPLY(FannedOut)
 HK_REPLY(BatchPublished)
+HK_REPLY(JobEnded)
 HK_REPLY(Canceled)
 HK_REPLY(Inspected)
 
@@ -177,6 +179,9 @@ HK_REPLY(TenantStored)
 
 HK_COMMAND(ledger::Apply)
 HK_REPLY(ledger::LedgerApplied)
+
+HK_COMMAND(Transact)
+HK_REPLY(Transacted)
 
 HK_REPLY(Done)
 

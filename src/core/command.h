@@ -18,13 +18,14 @@
 #include "core/task/commands.h"
 #include "core/tenant/commands.h"
 #include "core/topic/commands.h"
+#include "core/transact/commands.h"
 
 namespace hk::core {
 
 struct Commands {
   using Parts = std::variant<MessageCommand, QueueCommand, PullCommand, TaskCommand, TopicCommand,
                              ScheduleCommand, FlowCommand, IdempotencyCommand, DocumentCommand,
-                             TenantCommand, ledger::LedgerCommand>;
+                             TenantCommand, ledger::LedgerCommand, TransactCommand>;
 };
 using Command = OneOf<Commands>;
 
@@ -38,9 +39,9 @@ const Command& effect_of(const Command& command);
 struct Done {};
 
 struct Replies {
-  using Parts =
-      std::variant<std::variant<Done>, MessageReply, QueueReply, PullReply, TaskReply, TopicReply,
-                   ScheduleReply, FlowReply, IdempotencyReply, TenantReply, ledger::LedgerReply>;
+  using Parts = std::variant<std::variant<Done>, MessageReply, QueueReply, PullReply, TaskReply,
+                             TopicReply, ScheduleReply, FlowReply, IdempotencyReply, TenantReply,
+                             ledger::LedgerReply, TransactReply>;
 };
 using Reply = Result<OneOf<Replies>>;
 

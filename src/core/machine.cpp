@@ -30,7 +30,8 @@ Machine::Machine(const Limits& limits, Rng& rng, Zones& zones, PartitionId parti
       schedules_(context_, zones, tenants_, topics_, messages_),
       pulls_(context_, scheduler_, lanes_, tenants_, queues_, messages_, tasks_),
       tasks_(context_, tenants_, scheduler_, lanes_, queues_, messages_, pulls_),
-      ledger_(context_, tenants_, timers_, messages_, queues_) {
+      ledger_(context_, tenants_, timers_, messages_, queues_),
+      transacts_(context_, messages_, idempotency_keys_) {
   HK_ASSERT(limits.lane_window_min >= 2);
   HK_ASSERT(limits.quantum > 0);
 }

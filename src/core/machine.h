@@ -31,6 +31,7 @@
 #include "core/tenant/tenants.h"
 #include "core/timer/timers.h"
 #include "core/topic/topics.h"
+#include "core/transact/transacts.h"
 
 namespace hk::core {
 
@@ -95,6 +96,7 @@ class Machine {
   Documents& component(const DocumentCommand& /*command*/) { return documents_; }
   Tenants& component(const TenantCommand& /*command*/) { return tenants_; }
   ledger::Ledger& component(const ledger::LedgerCommand& /*command*/) { return ledger_; }
+  Transacts& component(const TransactCommand& /*command*/) { return transacts_; }
 
   Context context_;
   Scheduler scheduler_;
@@ -111,6 +113,7 @@ class Machine {
   Pulls pulls_;
   Tasks tasks_;
   ledger::Ledger ledger_;
+  Transacts transacts_;
 };
 
 }  // namespace hk::core

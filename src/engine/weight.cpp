@@ -74,7 +74,19 @@ std::size_t text_of(const core::Subscribe& subscribe) {
          (subscribe.invitation ? engine::bytes_of(*subscribe.invitation) : 0);
 }
 std::size_t text_of(const core::SetSubscription& set) { return core::bytes_of(set.subscription); }
+std::size_t text_of(const core::EndJob& end) { return end.result.size() + end.error.size(); }
 std::size_t text_of(const core::EndKey& end) { return end.answer.size(); }
+std::size_t text_of(const core::Transact& transact) {
+  std::size_t bytes = 0;
+  for (const core::Operation& one : transact.operations) {
+    if (const auto* const job = std::get_if<core::EndJob>(&one)) {
+      bytes += record_bytes + text_of(*job);
+    } else if (const auto* const key = std::get_if<core::EndKey>(&one)) {
+      bytes += record_bytes + text_of(*key);
+    }
+  }
+  return bytes;
+}
 std::size_t text_of(const core::SetGroupOptions& set) { return engine::bytes_of(set.options); }
 template <class Short>
 std::size_t text_of(const Short& /*command*/) {
@@ -100,6 +112,15 @@ Weight weight_of(const core::Command& command) {
   Weight weight{.carried = other, .written = record_bytes + other};
   if (const auto* publish = command.get_if<core::PublishToTopic>()) {
     weight.written *= std::max<std::size_t>(publish->copies, 1);
+  }
+  if (const auto* transact = command.get_if<core::Transact>()) {
+    for (const core::Operation& one : transact->operations) {
+      if (const auto* publish = std::get_if<core::Publish>(&one)) {
+        const auto [carried, written] = weight_of(*publish);
+        weight.carried += carried;
+        weight.written += written;
+      }
+    }
   }
   if (const auto* batch = command.get_if<core::PublishBatch>()) {
     for (const core::Publish& item : batch->items) {

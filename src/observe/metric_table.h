@@ -20,6 +20,7 @@ enum class Metric : std::uint8_t {
   claims,
   ledger_transactions,
   ledger_batch_items,
+  transacts,
   attempts,
   attempt_seconds,
   end_to_end_seconds,
@@ -35,7 +36,7 @@ enum class Metric : std::uint8_t {
   cpu_seconds,
 };
 
-constexpr std::array<MetricRow, 21> metric_table = {{
+constexpr std::array<MetricRow, 22> metric_table = {{
     {"hikyaku_http_requests_total", "counter", "class",
      "HTTP requests answered, by the class of the status: 1xx to 5xx."},
     {"hikyaku_http_request_seconds", "histogram", "",
@@ -55,6 +56,8 @@ constexpr std::array<MetricRow, 21> metric_table = {{
      "refused."},
     {"hikyaku_ledger_batch_items_total", "counter", "result",
      "Items of the ledger's batches: applied, refused."},
+    {"hikyaku_transacts_total", "counter", "outcome",
+     "Transacts decided: applied, or refused, which changed nothing."},
     {"hikyaku_delivery_attempts_total", "counter", "result",
      "Attempts to deliver, by how they ended: delivered, http_error, timeout, network_error, "
      "blocked."},

@@ -50,6 +50,7 @@ class Metrics {
                            std::uint64_t count);  ///< hikyaku_ledger_transactions_total{result}
   void ledger_batch_items(bool applied,
                           std::uint64_t count);  ///< hikyaku_ledger_batch_items_total{result}
+  void transacted(bool applied);                 ///< hikyaku_transacts_total{outcome}
   void attempt(AttemptResult result,
                double seconds);  ///< hikyaku_delivery_attempts_total{result}, …_seconds
   void delivered(double seconds_since_created);  ///< hikyaku_end_to_end_seconds

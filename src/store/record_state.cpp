@@ -7,7 +7,7 @@ namespace {
 
 void write_attempt(Wire& wire, const core::Attempt& attempt) {
   const auto& [fence, started_at, ended_at, response_status, error, response_headers, response_body,
-               span_id] = attempt;
+               span_id, told] = attempt;
   const auto& [epoch, number] = fence;
   wire.number(1, epoch);
   wire.number(2, number);
@@ -18,6 +18,7 @@ void write_attempt(Wire& wire, const core::Attempt& attempt) {
   wire.headers(7, response_headers);
   wire.text(8, response_body);
   wire.array(9, span_id);
+  wire.number(10, told ? 1 : 0);
 }
 
 bool take_attempt(core::Attempt& attempt, records::Attempt& record) {
@@ -28,6 +29,7 @@ bool take_attempt(core::Attempt& attempt, records::Attempt& record) {
   attempt.error = std::move(*record.mutable_error());
   attempt.response_headers = take_headers(*record.mutable_response_headers());
   attempt.response_body = std::move(*record.mutable_response_body());
+  attempt.told = record.told();
   return get_array(attempt.span_id, record.span_id());
 }
 

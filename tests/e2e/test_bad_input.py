@@ -118,6 +118,43 @@ def body_rows():
                                               '{"group": "g", "action": "retry", "body": ""}',
                                               '{"group": "g", "action": "retry", "body": "\\u0000"}',
                                               '{"group": "g", "action": "retry"}'],
+        ("POST", "/api/v1/jobs/msg_0000000000100000000000/complete"): [
+            "", "{", "[]", "{}", '{"fence": 1}', '{"fence": ""}', '{"fence": "0.1"}', '{"fence": "0.1.1.1"}', '{"fence": "a.b.c"}',
+            '{"fence": "-0.1.1"}', '{"fence": "70000.1.1"}', '{"fence": "0.1.99999999999"}', '{"fence": "0.1.1", "receipt": "x"}',
+            '{"receipt": "x"}', '{"receipt": 1}', '{"receipt": ""}', '{"fence": "0.1.1", "more": 1}', '{"fence": "0.1.1", "fence": "0.1.1"}',
+            '{"fence": "0.1.1", "result": 1, "body": "x"}', '{"fence": "0.1.1", "content_type": "text/plain"}',
+            '{"fence": "0.1.1", "body": 1}', '{"fence": "0.1.1", "body": "x", "content_type": "nonsense"}',
+            '{"fence": "0.1.1", "body": "{", "content_type": "application/json"}', '{"fence": "0.1.1", "error": {}}', '{"fence": "0.1.1"}'],
+        ("POST", "/api/v1/jobs/nonsense/complete"): ['{"fence": "0.1.1"}', '{"receipt": "x"}'],
+        ("POST", "/api/v1/jobs/msg_0000000000100000000000/fail"): [
+            "", "{}", '{"fence": "0.1.1"}', '{"fence": "0.1.1", "error": "x"}', '{"fence": "0.1.1", "error": {}}',
+            '{"fence": "0.1.1", "error": {"message": ""}}', '{"fence": "0.1.1", "error": {"message": 1}}',
+            '{"fence": "0.1.1", "error": {"message": "x", "code": "a b"}}', '{"fence": "0.1.1", "error": {"message": "x", "more": 1}}',
+            json.dumps({"fence": "0.1.1", "error": {"message": "x" * 4097}}), '{"fence": "0.1.1", "error": {"message": "x"}, "retry": 1}',
+            '{"fence": "0.1.1", "error": {"message": "x"}, "retry_after": 5}', '{"fence": "0.1.1", "error": {"message": "x"}, "retry_after": "5"}',
+            '{"fence": "0.1.1", "error": {"message": "x"}, "retry_after": "25h"}',
+            '{"fence": "0.1.1", "error": {"message": "x"}, "retry": false, "retry_after": "5s"}', '{"fence": "0.1.1", "error": {"message": "x"}, "result": 1}'],
+        ("POST", "/api/v1/transact"): [
+            "", "{", "[]", "{}", '{"operations": 1}', '{"operations": []}', '{"operations": [1]}', '{"operations": [{}]}', '{"operations": [{"op": 1}]}',
+            '{"operations": [{"op": "dance"}]}', '{"operations": [{"op": "ack"}]}', '{"operations": [{"op": "ack", "job": 1, "fence": "0.1.1"}]}',
+            '{"operations": [{"op": "ack", "job": "nonsense", "fence": "0.1.1"}]}', '{"operations": [{"op": "cancel", "job": "msg_1", "more": 1}]}',
+            '{"operations": [{"op": "publish"}]}', '{"operations": [{"op": "publish", "destination": "nowhere:"}]}',
+            '{"operations": [{"op": "publish", "destination": 1}]}', '{"operations": [{"op": "publish", "queue": "a/b", "body": "x"}]}',
+            '{"operations": [{"op": "publish", "queue": "none", "body": "x"}]}', '{"operations": [{"op": "publish", "destination": "http://127.0.0.1:9/", "retries": 1}]}',
+            '{"operations": [{"op": "publish", "destination": "http://127.0.0.1:9/", "headers": {"Upstash-Retries": "many"}}]}',
+            '{"operations": [{"op": "publish", "destination": "http://127.0.0.1:9/", "headers": {"Upstash-Cron": "* * * * *"}}]}',
+            '{"operations": [{"op": "idempotency.complete", "key": "k", "token": 0, "response": 1}]}',
+            '{"operations": [{"op": "idempotency.complete", "key": "k", "namespace": "api", "token": 1, "response": 1}]}',
+            '{"operations": [{"op": "idempotency.fail", "key": "k", "token": 1, "error": {}}]}',
+            '{"operations": [{"op": "cancel", "job": "msg_0000000000100000000000"}], "preconditions": {}}',
+            '{"operations": [{"op": "cancel", "job": "msg_0000000000100000000000"}], "preconditions": [{}]}',
+            '{"operations": [{"op": "cancel", "job": "msg_0000000000100000000000"}], "preconditions": [{"job": "msg_0000000000100000000000"}]}',
+            '{"operations": [{"op": "cancel", "job": "msg_0000000000100000000000"}], "preconditions": [{"job": "msg_0000000000100000000000", "status": []}]}',
+            '{"operations": [{"op": "cancel", "job": "msg_0000000000100000000000"}], "preconditions": [{"idempotency": {"key": "k", "state": "x"}}]}',
+            '{"operations": [{"op": "cancel", "job": "msg_0000000000100000000000"}], "preconditions": [{"idempotency": {"key": "k", "token": "1"}}]}',
+            '{"operations": [{"op": "cancel", "job": "msg_0000000000100000000000"}], "more": 1}',
+            '{"operations": [{"op": "cancel", "job": "msg_0000000000100000000000"}], "operations": []}',
+            '{"operations": [{"op": "cancel", "job": "msg_0000000000100000000000"}]}'],
         ("POST", "/api/v1/idempotency/claim"): ["", "{", "[]", "{}", '{"key": 1}', '{"key": ""}', '{"key": "a b"}', '{"key": "\u00e9"}',
                                                 json.dumps({"key": "x" * 256}), '{"key": "k", "namespace": "api"}',
                                                 '{"key": "k", "namespace": ""}', '{"key": "k", "namespace": "a/b"}',
@@ -140,8 +177,12 @@ def body_rows():
                                                '{"key": "k", "token": 1, "error": {}, "final": true}'],
     }
     for (method, target), bodies in wrong.items():
-        for body in bodies:
-            yield method, target, {"Content-Type": "application/json"}, body, (400, 404), None
+        for number, body in enumerate(bodies):
+            headers = {"Content-Type": "application/json"}
+            if target == "/api/v1/transact":
+                headers["Idempotency-Key"] = f"bad-{number}"
+            yield method, target, headers, body, (400, 404), None
+    yield "POST", "/api/v1/transact", {"Content-Type": "application/json"}, '{"operations": [{"op": "cancel", "job": "msg_1"}]}', 400, "Idempotency-Key"
 
 
 def query_rows():

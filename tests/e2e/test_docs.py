@@ -207,6 +207,9 @@ class Commands(Followed):
     def test_month_end(self):
         self.follow(read("docs/how-to/month-end.md"))
 
+    def test_one_atomic_request(self):
+        self.follow(read("docs/how-to/one-atomic-request.md"))
+
     def test_deduplicate(self):
         self.follow(read("docs/how-to/deduplicate.md"))
 

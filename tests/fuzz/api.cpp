@@ -72,6 +72,24 @@ std::variant<core::Published, core::FannedOut> publish(const core::Publish& comm
   return core::Published{some_id, false};
 }
 
+core::Transacted done_by(const core::Transact& transact) {
+  core::Transacted done{.id = "tx_1"};
+  for (const core::Operation& one : transact.operations) {
+    if (const auto* sent = std::get_if<core::Publish>(&one)) {
+      std::visit([&done](auto&& reply) { done.results.emplace_back(std::move(reply)); },
+                 publish(*sent));
+    } else if (std::holds_alternative<core::EndJob>(one)) {
+      done.results.emplace_back(
+          core::JobEnded{core::JobEnded::Outcome::done, core::Status::failed});
+    } else if (std::holds_alternative<core::CancelMessage>(one)) {
+      done.results.emplace_back(core::Canceled{});
+    } else {
+      done.results.emplace_back(core::KeyChanged{});
+    }
+  }
+  return done;
+}
+
 /// As the core would, for the commands that carry what came from outside; the rest finds nothing.
 core::Reply answer(core::Command& command) {
   if (const auto* one = command.get_if<core::Publish>()) {
@@ -83,6 +101,12 @@ core::Reply answer(core::Command& command) {
       all.items.emplace_back(publish(item));
     }
     return all;
+  }
+  if (command.is<core::EndJob>()) {
+    return core::JobEnded{core::JobEnded::Outcome::done, core::Status::succeeded};
+  }
+  if (const auto* transact = command.get_if<core::Transact>()) {
+    return done_by(*transact);
   }
   if (const auto* upsert = command.get_if<core::UpsertSchedule>()) {
     check_schedule(upsert->schedule);

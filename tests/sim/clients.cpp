@@ -50,6 +50,14 @@ void Simulation::client_acts() {
     once_acts();
     return;
   }
+  if (config_.transacts > 0 && chance(config_.transacts)) {
+    transact_acts();
+    return;
+  }
+  if (config_.endings > 0 && chance(100)) {
+    old_lease_acts();
+    return;
+  }
   if (config_.pull_queues > 0 && chance(config_.pulls)) {
     pull_acts();
     return;
@@ -429,6 +437,15 @@ void Simulation::answered(const Op& op, const core::Reply& reply, const Pending&
     learn_all(*all, op.tenant);
   } else if (const auto* topic = reply->get_if<core::TopicPublished>()) {
     digest(core::uuid_text(topic->id));
+  } else if (const auto* transacted = reply->get_if<core::Transacted>()) {
+    digest(transacted->id);
+    for (const core::Performed& one : transacted->results) {
+      if (const auto* sent = std::get_if<core::Published>(&one)) {
+        learn(*sent, op.tenant, true);
+      } else if (const auto* fan = std::get_if<core::FannedOut>(&one)) {
+        learn_all(*fan, op.tenant);
+      }
+    }
   } else if (const auto* many = reply->get_if<core::BatchPublished>()) {
     for (std::size_t i = 0; i < many->items.size(); ++i) {
       const auto& item = many->items[i];

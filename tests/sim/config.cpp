@@ -193,6 +193,8 @@ Config draw_config(Rng& rng, std::uint64_t seed) {
   config.keys = chance(more, 400) ? between(more, 1, 6) : 0;
   config.limits.timers_per_batch = one_of(more, std::array{1U, 2U, 256U});
   config.once = chance(more, 400) ? between(more, 50, 600) : 0;
+  config.endings = chance(more, 500) ? between(more, 50, 600) : 0;
+  config.transacts = chance(more, 500) ? between(more, 20, 300) : 0;
   return config;
 }
 

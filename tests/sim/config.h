@@ -80,6 +80,8 @@ struct Config {
   std::uint32_t bad_requests = 0;
   std::uint32_t lost_answers = 0;
   std::uint32_t callbacks = 0;
+  std::uint32_t endings = 0;  ///< leases whose holder says by a call how its work ended
+  std::uint32_t transacts = 0;
   std::uint32_t retries_max = 4;
   Millis retry_delay_max{10'000};
   Millis timeout_max{10'000};

@@ -64,6 +64,8 @@ constexpr std::array all_knobs{
     knob<&Config::batch>("batch"),
     knob<&Config::keys>("keys"),
     knob<&Config::once>("once"),
+    knob<&Config::endings>("endings"),
+    knob<&Config::transacts>("transacts"),
     knob<&Config::topics>("topics"),
     knob<&Config::topic_fifo>("topic_fifo"),
     knob<&Config::schedules>("schedules"),

@@ -47,6 +47,8 @@ struct ModelMessage {
   std::uint64_t received_in_life = 0;
   bool pushed = false;      ///< on the wire, under `fence`; until then it is not visible
   std::string push_host{};  ///< where to
+  /// What the holder of its last lease has said that it came to; none: nobody has said anything.
+  std::optional<std::string> told{};
 
   [[nodiscard]] core::Seq seq() const { return content->id.seq; }
   [[nodiscard]] bool ordered() const { return !content->queue.empty(); }
@@ -126,7 +128,9 @@ struct Expected {
     key_changed,
     once_executed,  ///< parts: what its command must be answered
     once_replayed,
-    once_reused
+    once_reused,
+    job_ended,
+    transacted
   };
   Kind kind{};
   ErrorKind error{};
@@ -139,8 +143,14 @@ struct Expected {
   std::shared_ptr<const core::IdempotencyKey> key{};  ///< as it is then
   core::KeyClaimed::Outcome claim{};
   core::KeyChanged::Outcome change{};
-  bool pending = false;    ///< inspected: it waits
-  bool may_start = false;  ///< inspected: nothing that we know of holds it
+  core::JobEnded ended{};
+  struct Refused {
+    std::size_t at = 0;
+    bool of_precondition = false;
+  };
+  std::optional<Refused> not_done{};  ///< transacted: why nothing was
+  bool pending = false;               ///< inspected: it waits
+  bool may_start = false;             ///< inspected: nothing that we know of holds it
   struct Flow {
     std::optional<ModelFlow> flow{};
     std::uint32_t running = 0;
@@ -308,7 +318,7 @@ class Model {
   core::MessageId accept(core::Message want);
   core::MessageId take_in(const std::shared_ptr<const core::Message>& got, core::Message want);
   void end_attempt(core::Seq seq, bool delivered, bool give_up, std::optional<Millis> retry_after,
-                   int status);
+                   int status, std::optional<std::string> told = {});
   void finish(core::Seq seq, core::Status status);
   void finish_leftover_cancels();
   void expire_leases();
@@ -361,8 +371,22 @@ class Model {
   void move_one(core::TenantId tenant, core::Seq from, core::Seq to);
   void give_up(core::Seq from, const std::shared_ptr<const core::Message>& got);
 
+  // model_endings.cpp
+  Expected end_job(const Op& op);
+  [[nodiscard]] bool holds(const Op& op, const ModelMessage& message) const;
+  [[nodiscard]] core::Status shown_status(const ModelMessage& message) const;
+
+  // model_transact.cpp
+  struct Planned;
+  Expected transact(const Op& op);
+  [[nodiscard]] bool is_so(core::TenantId tenant, const core::Precondition& condition);
+  [[nodiscard]] bool may_end(const Op& op, ModelMessage& job);
+  [[nodiscard]] bool may_publish(const Op& op);
+  [[nodiscard]] bool may_do(const Op& op, Planned& planned);
+
   // model_push.cpp
   Expected push_ended(const Op& op);
+  static Millis again_after(std::uint32_t receives, std::optional<Millis> wanted);
   void check_push(const ModelMessage& before, Moment until) const;
   void put_on_the_wire(core::Seq seq);
   void expire_pushes();

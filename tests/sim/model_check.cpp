@@ -109,6 +109,9 @@ void Model::compare_written() {
             "P4 stored", name_of(seq) + " is stored in another state than it is in");
     require(!state.last || state.last->fence.attempt == want.attempts, "P4 stored",
             name_of(seq) + " has another last attempt");
+    require(!state.last || (state.last->told == want.told.has_value() &&
+                            (!want.told || state.last->response_body == *want.told)),
+            "endings", name_of(seq) + " has not what its holder said");
   }
   for (const auto& [key, present] : changed_dead_letters_) {
     const auto put = written.dead_letters.find(key);

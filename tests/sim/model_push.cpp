@@ -79,6 +79,14 @@ void Model::put_on_the_wire(core::Seq seq) {
   check_places(messages_.at(seq), messages_.at(seq).push_host);
 }
 
+Millis Model::again_after(std::uint32_t receives, std::optional<Millis> wanted) {
+  Millis wait{1000};
+  for (std::uint32_t i = 1; i < receives && wait < Millis{900'000}; ++i) {
+    wait *= 2;
+  }
+  return wanted ? std::min(*wanted, Millis{3'600'000}) : std::min(wait, Millis{900'000});
+}
+
 Expected Model::push_ended(const Op& op) {
   const core::Seq seq = op.id.seq;
   const ModelMessage& message = messages_.at(seq);
@@ -87,12 +95,7 @@ Expected Model::push_ended(const Op& op) {
     finish(seq, core::Status::succeeded);
     return {.kind = Expected::Kind::done};
   }
-  Millis wait{1000};
-  for (std::uint32_t i = 1; i < message.attempts && wait < Millis{900'000}; ++i) {
-    wait *= 2;
-  }
-  wait = op.retry_after ? std::min(*op.retry_after, Millis{3'600'000})
-                        : std::min(wait, Millis{900'000});
+  const Millis wait = again_after(message.attempts, op.retry_after);
   update(seq, [&](ModelMessage& one) {
     one.pushed = false;
     one.due = time_ + wait;

@@ -95,6 +95,7 @@ Expected Model::decide(const Op& op) {
       end_attempt(op.id.seq, op.delivered, op.give_up, op.retry_after, op.response_status);
       return {.kind = Expected::Kind::done};
     }
+    case Op::Kind::end_job: return end_job(op);
     case Op::Kind::cancel: return cancel(op);
     case Op::Kind::start_cancel: return start_cancel(op);
     case Op::Kind::retry_dead_letter: return dead_letter(op, true);
@@ -150,6 +151,7 @@ Expected Model::decide(const Op& op) {
     case Op::Kind::end_key:
     case Op::Kind::release_key: return change_key(op);
     case Op::Kind::delete_key: return delete_key(op);
+    case Op::Kind::transact: return transact(op);
   }
   std::unreachable();
 }
@@ -258,7 +260,8 @@ core::MessageId Model::take_in(const std::shared_ptr<const core::Message>& got,
 }
 
 void Model::end_attempt(core::Seq seq, bool delivered, bool give_up,
-                        std::optional<Millis> retry_after, int status) {
+                        std::optional<Millis> retry_after, int status,
+                        std::optional<std::string> told) {
   const core::Message& content = *messages_.at(seq).content;
   ++counts(content.tenant).attempts;
   if (!content.flow_key.empty()) {
@@ -266,9 +269,10 @@ void Model::end_attempt(core::Seq seq, bool delivered, bool give_up,
     save(flows_, key);
     flows_.at(key).last_use = time_;
   }
-  update(seq, [](ModelMessage& message) {
+  update(seq, [&told](ModelMessage& message) {
     message.leased = false;
     message.attempts = message.fence.attempt;
+    message.told = std::move(told);
   });
   changed_.insert(seq);
   const ModelMessage& message = messages_.at(seq);

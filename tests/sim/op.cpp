@@ -96,7 +96,50 @@ class Adapter final : public core::Answers {
   const std::shared_ptr<OnceText::Seen> seen_;
 };
 
+core::EndJob to_end_job(const Op& op) {
+  core::EndJob end{.tenant = op.tenant,
+                   .id = op.id,
+                   .succeeded = op.delivered,
+                   .result = op.delivered ? op.result : "",
+                   .error = op.delivered ? "" : "said so itself",
+                   .give_up = op.give_up,
+                   .retry_after = op.retry_after};
+  if (op.receipts.empty()) {
+    const auto named =
+        static_cast<std::uint16_t>(op.partition.value() + (op.other_partition ? 1 : 0));
+    end.lease = core::PushLease{core::PartitionId{named}, op.fence};
+  } else {
+    end.lease = op.receipts.front();
+  }
+  return end;
+}
+
 core::HeldKey held_key(const Op& op) { return {op.tenant, key_space, op.name, op.key.token}; }
+
+core::EndKey to_end_key(const Op& op) {
+  return {held_key(op), op.key.failed, op.key.answer,
+          op.key.ends_sooner ? std::optional(op.key.kept_for) : std::nullopt};
+}
+
+core::Operation to_operation(const Op& op) {
+  switch (op.kind) {
+    case Op::Kind::publish: return to_publish(op);
+    case Op::Kind::end_job: return to_end_job(op);
+    case Op::Kind::cancel: return core::CancelMessage{op.tenant, op.id};
+    case Op::Kind::end_key: return to_end_key(op);
+    case Op::Kind::release_key: return core::ReleaseKey{held_key(op)};
+    default: HK_ASSERT(false);
+  }
+  std::unreachable();
+}
+
+core::Transact to_transact(const Op& op) {
+  core::Transact transact{.tenant = op.tenant, .preconditions = op.conditions};
+  for (const Op& item : op.items) {
+    transact.operations.push_back(to_operation(item));
+  }
+  return transact;
+}
 
 }  // namespace
 
@@ -151,6 +194,7 @@ core::Command to_command(const Op& op) {
           .delivered = op.delivered,
           .give_up = op.give_up,
           .retry_after = op.retry_after};
+    case Op::Kind::end_job: return to_end_job(op);
     case Op::Kind::cancel: return core::CancelMessage{op.tenant, op.id, op.unnamed};
     case Op::Kind::start_cancel: return core::StartCancelTask{op.tenant, op.selection};
     case Op::Kind::retry_dead_letter:
@@ -225,11 +269,10 @@ core::Command to_command(const Op& op) {
       return core::ClaimKey{op.tenant, key_space,    op.name,        op.key.hash,
                             "",        op.key.lease, op.key.kept_for};
     case Op::Kind::renew_key: return core::RenewKey{held_key(op), op.key.lease};
-    case Op::Kind::end_key:
-      return core::EndKey{held_key(op), op.key.failed, op.key.answer,
-                          op.key.ends_sooner ? std::optional(op.key.kept_for) : std::nullopt};
+    case Op::Kind::end_key: return to_end_key(op);
     case Op::Kind::release_key: return core::ReleaseKey{held_key(op)};
     case Op::Kind::delete_key: return core::DeleteKey{op.tenant, key_space, op.name};
+    case Op::Kind::transact: return to_transact(op);
   }
   std::unreachable();
 }

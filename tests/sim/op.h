@@ -70,6 +70,7 @@ struct Op {
   enum class Kind : std::uint8_t {
     publish,
     complete,
+    end_job,
     cancel,
     start_cancel,
     retry_dead_letter,
@@ -119,6 +120,7 @@ struct Op {
     end_key,
     release_key,
     delete_key,
+    transact,
   };
   Kind kind{};
   std::uint64_t number = 0;  ///< of this asking; a repetition has its own
@@ -140,6 +142,11 @@ struct Op {
   int response_status = 0;
   bool unnamed = false;  ///< cancel: by one who wants to cancel everything
 
+  // end_job: by `fence`, or by the one of `receipts`; `delivered`, `give_up`, `retry_after`
+  core::PartitionId partition{};
+  bool other_partition = false;  ///< the fence names one that has nothing to do with it
+  std::string result{};
+
   core::CancelMessages selection{};  ///< start_cancel
 
   core::DeadLetterKey dead_letter{};
@@ -147,7 +154,8 @@ struct Op {
   /// wait for.
   std::shared_ptr<const core::RetryDeadLetter::Changes> changes{};
 
-  std::vector<Op> items{};                  ///< batch: publishes
+  std::vector<Op> items{};  ///< batch: publishes; transact: its operations
+  std::vector<core::Precondition> conditions{};
   std::vector<core::Endpoint> endpoints{};  ///< of the URL group `name`
 
   // schedule, with what a publish has

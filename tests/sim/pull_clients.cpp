@@ -319,6 +319,14 @@ void Simulation::hand_over(const core::Received& out, const Pending& of) {
 void Simulation::work_on(const Named& queue, const core::Received::One& one) {
   const core::Receipt receipt{one.message->id, one.receive};
   const Millis lease = std::max(one.visible_at - partition_now(), Millis{1});
+  if (config_.endings + config_.transacts > 0) {
+    Op held{.tenant = queue.first, .id = receipt.id, .receipts = {receipt}};
+    hold_lease(held);
+    if (chance(config_.endings)) {
+      end_by_call(std::move(held), chance(800) ? lease : lease * 2);
+      return;
+    }
+  }
   const Op removal{.kind = Op::Kind::delete_received,
                    .tenant = queue.first,
                    .name = queue.second,

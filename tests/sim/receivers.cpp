@@ -69,6 +69,17 @@ void Simulation::receive(const core::StartAttempt& start, const HostConfig& host
     }
     return;
   }
+  if (config_.endings + config_.transacts > 0) {
+    Op held{
+        .tenant = start.tenant, .id = start.id, .fence = start.fence, .partition = start.partition};
+    hold_lease(held);
+    if (chance(config_.endings)) {
+      end_by_call(std::move(held), chance(800) ? quick : 2 * lease);
+      if (chance(500)) {
+        return;  // it hangs: its caller hears nothing
+      }
+    }
+  }
   const bool down = host.flaps && (to_ms(heap_.now()) / (config_.gap.count() * 50)) % 2 == 1;
   if (down) {
     report(start, false, false, std::nullopt, quick);

@@ -73,6 +73,23 @@ void Simulation::check_reply(const Op& op, const core::Reply& reply,
     return got != nullptr && got->replayed == replayed && got->answer.head == want.key->head &&
            got->answer.body == want.key->answer;
   };
+  const auto performed = [&](const core::Performed& got, const Expected& want) {
+    if (const auto* one = std::get_if<core::Published>(&got)) {
+      return same(*one, want);
+    }
+    if (const auto* all = std::get_if<core::FannedOut>(&got)) {
+      return all_same(*all, want);
+    }
+    if (const auto* key = std::get_if<core::KeyChanged>(&got)) {
+      return want.kind == Expected::Kind::key_changed && key->outcome == want.change &&
+             same_key(key->record, *want.key);
+    }
+    if (const auto* job = std::get_if<core::JobEnded>(&got)) {
+      return want.kind == Expected::Kind::job_ended && job->outcome == want.ended.outcome &&
+             job->status == want.ended.status;
+    }
+    return want.kind == Expected::Kind::canceled && !want.flag;
+  };
   bool right = false;
   std::string detail;
   switch (expected.kind) {
@@ -130,6 +147,24 @@ void Simulation::check_reply(const Op& op, const core::Reply& reply,
       break;
     case Expected::Kind::once_replayed: right = answered_with(expected, true); break;
     case Expected::Kind::once_reused: right = reply->is<core::OnceReused>(); break;
+    case Expected::Kind::transacted: {
+      const auto* got = reply->get_if<core::Transacted>();
+      right = got != nullptr && got->refused.has_value() == expected.not_done.has_value() &&
+              got->id.empty() == expected.not_done.has_value();
+      if (right && expected.not_done) {
+        right = got->results.empty() && got->refused->index == expected.not_done->at &&
+                got->refused->of_precondition == expected.not_done->of_precondition;
+      } else if (right) {
+        right = std::ranges::equal(got->results, expected.parts, performed);
+      }
+      break;
+    }
+    case Expected::Kind::job_ended: {
+      const auto* got = reply->get_if<core::JobEnded>();
+      right = got != nullptr && got->outcome == expected.ended.outcome &&
+              got->status == expected.ended.status;
+      break;
+    }
     case Expected::Kind::topic_published: {
       const auto* got = reply->get_if<core::TopicPublished>();
       right = got != nullptr && got->id == expected.id && got->deduplicated == expected.flag;

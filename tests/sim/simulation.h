@@ -178,6 +178,18 @@ class Simulation {
   Op make_once();
   void once_answered(const Op& op, const core::OnceAnswered& told, const Pending& of);
 
+  // ending_clients.cpp
+  void hold_lease(Op op);
+  void draw_ending(Op& op);
+  void let_go(const Op& op);
+  void end_by_call(Op op, Millis within);
+  void old_lease_acts();
+
+  // transact_clients.cpp
+  void transact_acts();
+  Op draw_operation(core::TenantId tenant);
+  core::Precondition draw_condition(core::TenantId tenant);
+
   // schedule_clients.cpp
   void schedule_acts();
   void delete_schedules();
@@ -297,6 +309,7 @@ class Simulation {
   std::map<std::pair<core::Seq, std::uint64_t>, Held> held_;
   std::vector<std::pair<Named, core::Receipt>> old_receipts_;
   std::vector<std::string> attempt_ids_;  ///< the last ones
+  std::vector<Op> leases_;                ///< end_job of those that were given out lately
 
   struct Hunger {
     std::uint64_t others_started = 0;

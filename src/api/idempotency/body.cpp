@@ -53,10 +53,14 @@ Result<Body> Body::read(std::string_view text, std::initializer_list<std::string
   if (!json) {
     return std::unexpected(json.error());
   }
-  if (json->kind != ExactJson::Kind::object) {
+  return of(std::move(*json), names);
+}
+
+Result<Body> Body::of(ExactJson json, std::initializer_list<std::string_view> names) {
+  if (json.kind != ExactJson::Kind::object) {
     return fail(ErrorKind::invalid_argument, "the body must be a JSON object");
   }
-  for (const auto& [name, value] : json->members) {
+  for (const auto& [name, value] : json.members) {
     if (std::ranges::find(names, std::string_view(name)) == names.end()) {
       std::string known;
       for (const std::string_view one : names) {
@@ -65,7 +69,7 @@ Result<Body> Body::read(std::string_view text, std::initializer_list<std::string
       return wrong(name, "is not a member of this body; it may have " + known);
     }
   }
-  return Body(std::move(*json));
+  return Body(std::move(json));
 }
 
 Result<std::optional<std::string>> Body::text(std::string_view name) const {

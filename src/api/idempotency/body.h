@@ -37,6 +37,8 @@ class Body {
  public:
   /// invalid_argument: no JSON object, or one with a member that is not one of these.
   static Result<Body> read(std::string_view text, std::initializer_list<std::string_view> names);
+  /// The same of what was read before, as part of another perhaps.
+  static Result<Body> of(ExactJson json, std::initializer_list<std::string_view> names);
 
   /// Null: it is absent. A member that is null counts as given.
   [[nodiscard]] const ExactJson* find(std::string_view name) const { return json_.member(name); }

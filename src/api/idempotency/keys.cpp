@@ -3,6 +3,7 @@
 #include <array>
 
 #include "api/idempotency/body.h"
+#include "api/idempotency/ending.h"
 #include "api/idempotency/handlers.h"
 #include "api/once.h"
 #include "api/parameters.h"
@@ -26,25 +27,11 @@ using core::KeyChanged;
 using core::KeyClaimed;
 
 constexpr Problem in_progress{"idempotency_in_progress", "In progress"};
-constexpr Problem fenced{"fenced", "Fenced"};
-constexpr Problem already_completed{"already_completed", "Already completed"};
 
 constexpr Millis second{1000};
 constexpr Millis lease_min = second;
 constexpr Millis lease_max = 3600 * second;
 constexpr Millis lease_default = 60 * second;
-constexpr Millis ttl_min = 60 * second;
-constexpr Millis ttl_max = 30LL * 86'400 * second;
-
-const char* name_of(IdempotencyKey::State state) {
-  switch (state) {
-    case IdempotencyKey::State::started: return "started";
-    case IdempotencyKey::State::completed: return "completed";
-    case IdempotencyKey::State::failed: return "failed";
-    case IdempotencyKey::State::released: return "released";
-  }
-  std::unreachable();
-}
 
 /// The outcome as the holder gave it.
 void add_answer(JsonWriter& json, const IdempotencyKey& record) {
@@ -160,13 +147,10 @@ auto telling_change(Write write) {
     const auto& changed = answer_of<KeyChanged>(reply);
     switch (changed.outcome) {
       case KeyChanged::Outcome::fenced:
-        return Refusal{fenced, 409,
-                       "the token is not that of the last claim: somebody else holds this key, or "
-                       "held it after you. Nothing was changed"};
-      case KeyChanged::Outcome::over:
-        return Refusal{already_completed, 409,
-                       std::string("this key is ") + name_of(changed.record.state) +
-                           " already, with another outcome. Nothing was changed"};
+      case KeyChanged::Outcome::over: {
+        KeyRefused why = told_of_key(changed);
+        return Refusal{why.what, 409, std::move(why.detail)};
+      }
       case KeyChanged::Outcome::done:
       case KeyChanged::Outcome::again: break;
     }
@@ -184,14 +168,12 @@ void write_end(JsonWriter& json, const KeyChanged& changed) {
   json.field("replayed", changed.outcome == KeyChanged::Outcome::again);
 }
 
-/// JSON that is kept as an outcome.
-std::optional<Refusal> too_large(const std::string& text, std::string_view name) {
-  if (text.size() <= answer_bytes_max) {
-    return std::nullopt;
+/// What is kept as an outcome has a bound.
+Write refuse_end(const Error& error) {
+  if (error.kind == ErrorKind::limit_exceeded) {
+    return Refusal{.status = 413, .detail = error.message};
   }
-  return Refusal{.status = 413,
-                 .detail = std::string(name) + ": must have at most " +
-                           std::to_string(answer_bytes_max / 1024) + " KiB"};
+  return error;
 }
 
 Result<KeyName> read_query(const http::Request& request) {
@@ -264,49 +246,26 @@ Write renew(const Services& /*services*/, Call& call) {
 
 Write complete(const Services& /*services*/, Call& call) {
   const auto body = Body::read(call.request.body, {"key", "namespace", "token", "response", "ttl"});
-  if (!body) {
-    return body.error();
+  auto command = body ? read_completed(call.tenant->id, *body)
+                      : Result<core::EndKey>(std::unexpected(body.error()));
+  if (!command) {
+    return refuse_end(command.error());
   }
-  auto held = body->held(call.tenant->id);
-  const auto ttl = body->duration("ttl", ttl_min, ttl_max);
-  const ExactJson* const response = body->find("response");
-  if (const Error* const wrong = first_error(held, ttl)) {
-    return *wrong;
-  }
-  if (response == nullptr) {
-    return Refusal{.detail = "response: must be given; null is a response, too"};
-  }
-  std::string text = response->to_text();
-  if (auto refusal = too_large(text, "response")) {
-    return std::move(*refusal);
-  }
-  return Planned{.command = core::EndKey{std::move(*held), false, std::move(text), *ttl},
-                 .tell = telling_change(write_end)};
+  return Planned{.command = std::move(*command), .tell = telling_change(write_end)};
 }
 
 Write fail_key(const Services& /*services*/, Call& call) {
   const auto body = Body::read(call.request.body, {"key", "namespace", "token", "error", "final"});
-  if (!body) {
-    return body.error();
+  auto command =
+      body ? read_failed(call.tenant->id, *body) : Result<FailedKey>(std::unexpected(body.error()));
+  if (!command) {
+    return refuse_end(command.error());
   }
-  auto held = body->held(call.tenant->id);
-  const auto final = body->boolean("final");
-  if (const Error* const wrong = first_error(held, final)) {
-    return *wrong;
-  }
-  const ExactJson* const error = body->find("error");
-  if (!*final || error == nullptr || error->kind != ExactJson::Kind::object) {
-    return Refusal{.detail = R"(the body must have "error": {…} and "final": true or false)"};
-  }
-  std::string text = error->to_text();
-  if (auto refusal = too_large(text, "error")) {
-    return std::move(*refusal);
-  }
-  if (**final) {
-    return Planned{.command = core::EndKey{std::move(*held), true, std::move(text), {}},
-                   .tell = telling_change(write_end)};
-  }
-  return Planned{.command = core::ReleaseKey{std::move(*held)}, .tell = telling_change(write_end)};
+  return std::visit(
+      [](auto& one) -> Write {
+        return Planned{.command = std::move(one), .tell = telling_change(write_end)};
+      },
+      *command);
 }
 
 void get_key(const Services& services, Call& call) {

@@ -2,6 +2,7 @@
 // core knows of it in memory: whether it runs, or why it does not.
 #include <algorithm>
 
+#include "api/jobs/ending.h"
 #include "api/jobs/handlers.h"
 #include "api/reply.h"
 #include "api/story.h"
@@ -16,15 +17,8 @@ namespace {
 
 using core::Status;
 
-std::string_view status_name(Status status, bool running) {
-  switch (status) {
-    case Status::pending:
-    case Status::running: return running ? "RUNNING" : "PENDING";
-    case Status::succeeded: return "SUCCEEDED";
-    case Status::failed: return "FAILED";
-    case Status::canceled: return "CANCELED";
-  }
-  std::unreachable();
+std::string_view shown_status(Status status, bool running) {
+  return status_name(core::is_final(status) ? status : running ? Status::running : Status::pending);
 }
 
 /// A user name and password in a URL are for the receiver, not for whoever reads a job.
@@ -113,6 +107,30 @@ void write_holds(JsonWriter& json, const std::vector<core::Hold>& holds) {
   json.end_array();
 }
 
+/// What its holder said that it came to. What is hidden of the message is hidden here, too.
+void write_result(JsonWriter& json, const Story& story) {
+  const core::MessageState& state = story.state;
+  if (state.status != Status::succeeded || !state.last || !state.last->told ||
+      state.last->response_headers.empty() ||
+      std::ranges::find(story.message->redact, "body") != story.message->redact.end()) {
+    return;
+  }
+  const core::Attempt& last = *state.last;
+  const std::string& type = last.response_headers.front().value;
+  json.key("result");
+  json.begin_object();
+  json.field("content_type", type);
+  json.key("body");
+  if (is_json_type(type)) {
+    json.whole(last.response_body);
+  } else {
+    json.string(last.response_body);
+  }
+  json.field("size", last.response_body.size());
+  json.field("truncated", false);
+  json.end_object();
+}
+
 http::Response job_response(const Story& story, const core::Inspected& now) {
   const core::Message& message = *story.message;
   const bool finished = core::is_final(story.state.status);
@@ -122,7 +140,7 @@ http::Response job_response(const Story& story, const core::Inspected& now) {
   JsonWriter json(response.body);
   json.begin_object();
   json.field("id", core::to_text(message.id));
-  json.field("status", status_name(story.state.status, running));
+  json.field("status", shown_status(story.state.status, running));
   json.field("url", without_credentials(message.url));
   json.field("method", message.method);
   if (!message.queue.empty()) {
@@ -155,6 +173,7 @@ http::Response job_response(const Story& story, const core::Inspected& now) {
   }
   json.end_object();
   write_attempts(json, story, now, running);
+  write_result(json, story);
   if (story.state.in_dlq) {
     json.field("dlq_id", dead_letter_id(dead_letter_key(story)));
   }

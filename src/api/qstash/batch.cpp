@@ -22,49 +22,6 @@ std::unexpected<Error> wrong_shape(std::string_view what) {
   return fail(ErrorKind::invalid_argument, std::string(what));
 }
 
-Result<core::Publish> read_item(const Services& services, Call& call, GroupDefaults& defaults,
-                                const boost::json::value& given) {
-  if (!given.is_object()) {
-    return wrong_shape("an item must be an object with a destination");
-  }
-  const boost::json::object& item = given.get_object();
-  const Result<std::string> destination = text_member(item, "destination");
-  if (!destination) {
-    return std::unexpected(destination.error());
-  }
-  Result<std::string> queue = text_member(item, "queue");
-  if (!queue) {
-    return std::unexpected(queue.error());
-  }
-  if (!queue->empty() && !valid_new_queue_name(*queue)) {
-    return std::unexpected(invalid_queue_name());
-  }
-  Result<std::string> body = text_member(item, "body");
-  if (!body) {
-    return std::unexpected(body.error());
-  }
-  if (body->size() > services.options.body_bytes_max) {
-    return std::unexpected(body_too_large(services));
-  }
-  Result<std::vector<net::Field>> fields = read_header_map(member(item, "headers"));
-  if (!fields) {
-    return std::unexpected(fields.error());
-  }
-  if (destination->empty() && !queue->empty()) {
-    return read_pulled(services, call,
-                       {.queue = std::move(*queue), .fields = *fields, .body = std::move(*body)});
-  }
-  Result<Destination> parsed = parse_given_destination(*destination);
-  if (!parsed) {
-    return std::unexpected(parsed.error());
-  }
-  return read_publish(services, call, defaults,
-                      {.destination = std::move(*parsed),
-                       .queue = std::move(*queue),
-                       .fields = *fields,
-                       .body = std::move(*body)});
-}
-
 /// What is told of an item: why it was not submitted, or else the URL it goes to.
 struct Told {
   std::optional<std::string> error{};
@@ -121,6 +78,49 @@ Result<boost::json::array> read_items(const Services& services, const Call& call
 }
 
 }  // namespace
+
+Result<core::Publish> read_item(const Services& services, Call& call, GroupDefaults& defaults,
+                                const boost::json::value& given) {
+  if (!given.is_object()) {
+    return wrong_shape("an item must be an object with a destination");
+  }
+  const boost::json::object& item = given.get_object();
+  const Result<std::string> destination = text_member(item, "destination");
+  if (!destination) {
+    return std::unexpected(destination.error());
+  }
+  Result<std::string> queue = text_member(item, "queue");
+  if (!queue) {
+    return std::unexpected(queue.error());
+  }
+  if (!queue->empty() && !valid_new_queue_name(*queue)) {
+    return std::unexpected(invalid_queue_name());
+  }
+  Result<std::string> body = text_member(item, "body");
+  if (!body) {
+    return std::unexpected(body.error());
+  }
+  if (body->size() > services.options.body_bytes_max) {
+    return std::unexpected(body_too_large(services));
+  }
+  Result<std::vector<net::Field>> fields = read_header_map(member(item, "headers"));
+  if (!fields) {
+    return std::unexpected(fields.error());
+  }
+  if (destination->empty() && !queue->empty()) {
+    return read_pulled(services, call,
+                       {.queue = std::move(*queue), .fields = *fields, .body = std::move(*body)});
+  }
+  Result<Destination> parsed = parse_given_destination(*destination);
+  if (!parsed) {
+    return std::unexpected(parsed.error());
+  }
+  return read_publish(services, call, defaults,
+                      {.destination = std::move(*parsed),
+                       .queue = std::move(*queue),
+                       .fields = *fields,
+                       .body = std::move(*body)});
+}
 
 void publish_batch(const Services& services, Call& call) {
   if (refused_for_now(services, call)) {

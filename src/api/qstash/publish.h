@@ -2,6 +2,7 @@
 /// and how it is told what became of them. Called on I/O threads.
 #pragma once
 
+#include <boost/json/fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,10 @@ struct PublishParts {
 /// would be right.
 Result<core::Publish> read_publish(const Services& services, Call& call, GroupDefaults& defaults,
                                    PublishParts parts);
+
+/// An item of a batch: an object with "destination", "queue", "headers" and "body". As above.
+Result<core::Publish> read_item(const Services& services, Call& call, GroupDefaults& defaults,
+                                const boost::json::value& given);
 
 /// Of the request's traceparent, or a new one.
 core::Trace read_trace(const http::Request& request, Rng& rng);

@@ -49,6 +49,14 @@ std::string to_handle(const Secret& key, core::TenantId tenant, std::string_view
   return base64(bytes);
 }
 
+std::optional<core::MessageId> claimed_by_handle(std::string_view handle) {
+  const auto bytes = unbase64(handle);
+  if (!bytes || bytes->size() != handle_bytes || bytes->front() != version) {
+    return std::nullopt;
+  }
+  return core::MessageId{core::Seq{get<std::uint64_t>(*bytes, 1)}, get<std::uint64_t>(*bytes, 9)};
+}
+
 std::optional<core::Receipt> parse_handle(const Secret& key, core::TenantId tenant,
                                           std::string_view queue, std::string_view handle) {
   const auto bytes = unbase64(handle);

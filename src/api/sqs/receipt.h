@@ -19,6 +19,8 @@ inline constexpr std::int64_t visibility_seconds_max = 43'200;
 
 std::string to_handle(const Secret& key, core::TenantId tenant, std::string_view queue,
                       const core::Receipt& receipt);
+/// Which message it says it is of; whether that is true parse_handle() knows. nullopt: none.
+std::optional<core::MessageId> claimed_by_handle(std::string_view handle);
 /// nullopt: not one of ours, or of another queue.
 std::optional<core::Receipt> parse_handle(const Secret& key, core::TenantId tenant,
                                           std::string_view queue, std::string_view handle);

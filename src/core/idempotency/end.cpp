@@ -19,83 +19,95 @@ namespace {
 using Outcome = KeyChanged::Outcome;
 using State = IdempotencyKey::State;
 
-}  // namespace
-
-std::expected<IdempotencyKey, Reply> IdempotencyKeys::find_held(const HeldKey& held) {
-  auto known = find(held.tenant, held.space, held.key);
+/// Not done: it is not the holder's to change.
+Result<Outcome> check_holder(const HeldKey& held, const std::optional<IdempotencyKey>& known) {
   if (!known) {
-    return std::unexpected<Reply>(fail(
-        ErrorKind::not_found,
-        "there is no key " + held.key + " in namespace " + held.space + ", or its time is over"));
+    return fail(ErrorKind::not_found, "there is no key " + held.key + " in namespace " +
+                                          held.space + ", or its time is over");
   }
   if (known->token != held.token) {
     HK_SOMETIMES(key_fenced);
-    return std::unexpected<Reply>(
-        KeyChanged{.outcome = Outcome::fenced, .record = std::move(*known)});
+    return Outcome::fenced;
   }
-  return std::move(*known);
+  return Outcome::done;
 }
 
+}  // namespace
+
 Reply IdempotencyKeys::decide(const RenewKey& command) {
-  auto record = find_held(command);
-  if (!record) {
-    return std::move(record.error());
+  auto known = find(command.tenant, command.space, command.key);
+  const auto held = check_holder(command, known);
+  if (!held) {
+    return std::unexpected(held.error());
   }
-  if (record->state != State::started) {
-    return KeyChanged{.outcome = Outcome::over, .record = std::move(*record)};
+  if (*held != Outcome::done || known->state != State::started) {
+    return KeyChanged{.outcome = *held != Outcome::done ? *held : Outcome::over,
+                      .record = std::move(*known)};
   }
   HK_SOMETIMES(key_renewed);
-  record->lease_until = batch_.now() + command.lease;
-  record->expires_at = record->lease_until + record->kept_for;
-  store(*record);
-  return KeyChanged{.outcome = Outcome::done, .record = std::move(*record)};
+  known->lease_until = batch_.now() + command.lease;
+  known->expires_at = known->lease_until + known->kept_for;
+  store(*known);
+  return KeyChanged{.outcome = Outcome::done, .record = std::move(*known)};
 }
 
 /// A lease that has ended does not matter while nobody has taken over: the work was done, once.
-Reply IdempotencyKeys::decide(EndKey command) {
-  auto record = find_held(command);
-  if (!record) {
-    return std::move(record.error());
+Result<KeyChanged::Outcome> IdempotencyKeys::check(const EndKey& command,
+                                                   std::optional<IdempotencyKey>& known) const {
+  if (const auto held = check_holder(command, known); !held || *held != Outcome::done) {
+    return held;
   }
   const State wanted = command.failed ? State::failed : State::completed;
-  if (record->state != State::started) {
-    const bool same = record->state == wanted && record->answer == command.answer;
+  if (known->state != State::started) {
+    const bool same = known->state == wanted && known->answer == command.answer;
     if (same) {
       HK_SOMETIMES(key_ended_again);
     } else {
       HK_SOMETIMES(key_ended_otherwise);
     }
-    return KeyChanged{.outcome = same ? Outcome::again : Outcome::over,
-                      .record = std::move(*record)};
+    return same ? Outcome::again : Outcome::over;
   }
   HK_SOMETIMES(key_ended);
-  if (record->lease_until <= batch_.now()) {
+  if (known->lease_until <= batch_.now()) {
     HK_SOMETIMES(key_ended_after_its_lease);
   }
-  record->state = wanted;
-  record->answer = std::move(command.answer);
-  record->ended_at = batch_.now();
-  record->kept_for = command.kept_for.value_or(record->kept_for);
-  record->expires_at = batch_.now() + record->kept_for;
-  store(*record);
-  return KeyChanged{.outcome = Outcome::done, .record = std::move(*record)};
+  known->state = wanted;
+  known->answer = command.answer;
+  known->ended_at = batch_.now();
+  known->kept_for = command.kept_for.value_or(known->kept_for);
+  known->expires_at = batch_.now() + known->kept_for;
+  return Outcome::done;
 }
 
-Reply IdempotencyKeys::decide(const ReleaseKey& command) {
-  auto record = find_held(command);
-  if (!record) {
-    return std::move(record.error());
+Result<KeyChanged::Outcome> IdempotencyKeys::check(const ReleaseKey& command,
+                                                   std::optional<IdempotencyKey>& known) const {
+  if (const auto held = check_holder(command, known); !held || *held != Outcome::done) {
+    return held;
   }
-  if (record->state != State::started) {
-    return KeyChanged{.outcome = record->state == State::released ? Outcome::again : Outcome::over,
-                      .record = std::move(*record)};
+  if (known->state != State::started) {
+    return known->state == State::released ? Outcome::again : Outcome::over;
   }
   HK_SOMETIMES(key_released);
-  record->state = State::released;
-  record->ended_at = batch_.now();
-  record->expires_at = batch_.now() + record->kept_for;
-  store(*record);
-  return KeyChanged{.outcome = Outcome::done, .record = std::move(*record)};
+  known->state = State::released;
+  known->ended_at = batch_.now();
+  known->expires_at = batch_.now() + known->kept_for;
+  return Outcome::done;
 }
+
+template <class Change>
+Reply IdempotencyKeys::check_and_store(const Change& command) {
+  auto known = find(command.tenant, command.space, command.key);
+  const auto outcome = check(command, known);
+  if (!outcome) {
+    return std::unexpected(outcome.error());
+  }
+  if (*outcome == Outcome::done) {
+    store(*known);
+  }
+  return KeyChanged{.outcome = *outcome, .record = std::move(*known)};
+}
+
+Reply IdempotencyKeys::decide(const EndKey& command) { return check_and_store(command); }
+Reply IdempotencyKeys::decide(const ReleaseKey& command) { return check_and_store(command); }
 
 }  // namespace hk::core

@@ -27,6 +27,16 @@ class IdempotencyKeys : Component {
 
   Reply execute(IdempotencyCommand&& command);
 
+  /// Nothing: there is none, or its time is over.
+  std::optional<IdempotencyKey> find(TenantId tenant, const std::string& space,
+                                     const std::string& key);
+  /// What would come of it; if it can be done, `known` is afterwards as the command will leave it.
+  /// Changes nothing else. not_found: there is none.
+  [[nodiscard]] Result<KeyChanged::Outcome> check(const EndKey& command,
+                                                  std::optional<IdempotencyKey>& known) const;
+  [[nodiscard]] Result<KeyChanged::Outcome> check(const ReleaseKey& command,
+                                                  std::optional<IdempotencyKey>& known) const;
+
   /// The time of a key may be over.
   void on_timer(Moment due, TenantId tenant, const std::string& id);
   /// The time of a Once may be over.
@@ -35,18 +45,16 @@ class IdempotencyKeys : Component {
  private:
   Reply decide(ClaimKey command);
   Reply decide(const RenewKey& command);
-  Reply decide(EndKey command);
+  Reply decide(const EndKey& command);
   Reply decide(const ReleaseKey& command);
   Reply decide(const DeleteKey& command);
   Reply decide(Once command);
 
-  /// Nothing: there is none, or its time is over.
-  std::optional<IdempotencyKey> find(TenantId tenant, const std::string& space,
-                                     const std::string& key);
   /// In the batch, and with a timer at its end.
   void store(IdempotencyKey& record);
-  /// Or what is answered to somebody who may not change it.
-  std::expected<IdempotencyKey, Reply> find_held(const HeldKey& held);
+  /// A check, and what it says is done.
+  template <class Change>
+  Reply check_and_store(const Change& command);
 
   const Tenants& tenants_;
   Timers& timers_;

@@ -191,7 +191,7 @@ void Messages::tell_of_failure(const Live& live, MessageState& state) {
 
 /// A callback is told more of the answer than the attempt's record keeps.
 void Messages::cut_answer(const Live& live, MessageState& state) const {
-  if (live.callbacks != Live::Callbacks::none && state.last &&
+  if (live.callbacks != Live::Callbacks::none && state.last && !state.last->told &&
       state.last->response_body.size() > limits_.response_bytes_kept) {
     state.last->response_body.resize(limits_.response_bytes_kept);
   }

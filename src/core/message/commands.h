@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "core/pull/receipt.h"
 #include "core/record.h"
 
 namespace hk::core {
@@ -40,6 +41,28 @@ struct CompleteAttempt {
   bool delivered = false;
   bool give_up = false;                 ///< the receiver said that no retry can help
   std::optional<Millis> retry_after{};  ///< the receiver's own wish; replaces the policy's delay
+};
+
+/// The lease of a push, as its delivery had it with it.
+struct PushLease {
+  PartitionId partition{};
+  Fence fence{};
+  friend bool operator==(const PushLease&, const PushLease&) = default;
+};
+
+/// The holder of a lease says how its work has ended, in its own call and not by its answer: the
+/// attempt ends as if that had been reported. not_found: no such message. conflict: its queue stops
+/// its groups at what has failed for good, by counting receives; nobody can say so at once.
+struct EndJob {
+  TenantId tenant{};
+  MessageId id{};
+  std::variant<PushLease, Receipt> lease{};
+  bool succeeded = false;
+  std::string content_type{};  ///< succeeded: of the result; "" = there is none
+  std::string result{};
+  std::string error{};                  ///< failed: what went wrong
+  bool give_up = false;                 ///< failed: no retry can help
+  std::optional<Millis> retry_after{};  ///< failed: replaces the policy's delay
 };
 
 /// Before it started: at once. While it runs: no attempt follows the running one.
@@ -89,7 +112,7 @@ struct Inspect {
   MessageId id{};
 };
 
-using MessageCommand = std::variant<Publish, PublishBatch, CompleteAttempt, CancelMessage,
+using MessageCommand = std::variant<Publish, PublishBatch, CompleteAttempt, EndJob, CancelMessage,
                                     RetryDeadLetter, DeleteDeadLetterCommand, Inspect>;
 
 // ---- replies ----
@@ -116,6 +139,18 @@ struct BatchPublished {
   std::vector<Result<Sent>> items{};
 };
 
+/// The reply to an EndJob.
+struct JobEnded {
+  enum class Outcome : std::uint8_t {
+    done,
+    again,       ///< it was ended so already, under this lease
+    lease_lost,  ///< the lease is not the one that counts now: nothing changed
+    finished,    ///< it has ended otherwise: nothing changed
+  };
+  Outcome outcome{};
+  Status status{};  ///< as it is now; running: somebody has it
+};
+
 struct Canceled {
   bool running = false;  ///< an attempt is on the wire and may still land
 };
@@ -136,6 +171,7 @@ struct Inspected {
   std::vector<Hold> holds{};
 };
 
-using MessageReply = std::variant<Published, FannedOut, BatchPublished, Canceled, Inspected>;
+using MessageReply =
+    std::variant<Published, FannedOut, BatchPublished, JobEnded, Canceled, Inspected>;
 
 }  // namespace hk::core

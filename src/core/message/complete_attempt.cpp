@@ -15,19 +15,28 @@ HK_SOMETIMES_DECLARE(canceled_while_running)
 
 namespace hk::core {
 
+Live* Messages::find_pushed(Seq seq, const Fence& fence) {
+  Live* const live = lanes_.find(seq);
+  const bool held = live != nullptr && live->leased && live->fence == fence &&
+                    (live->pull == nullptr || live->push != nullptr);
+  return held ? live : nullptr;
+}
+
 /// Only the holder of the current lease is listened to: a report that comes after the lease ran
 /// out, or from before a restart, changes nothing.
 Reply Messages::decide(CompleteAttempt command) {
-  Live* live = lanes_.find(command.id.seq);
-  const bool held = live != nullptr && live->leased && live->fence == command.fence &&
-                    (live->pull == nullptr || live->push != nullptr);
-  if (!held) {
+  Live* const live = find_pushed(command.id.seq, command.fence);
+  if (live == nullptr) {
     HK_SOMETIMES(late_outcome_refused);
     return fail(ErrorKind::conflict,
                 "the lease of this attempt is over; its outcome is not recorded");
   }
   if (live->push != nullptr) {
-    pulls_.push_ended(*live, command);
+    if (command.delivered) {
+      pulls_.finish(*live, Status::succeeded);
+    } else {
+      pulls_.try_again(*live, command.retry_after);
+    }
     return Done{};
   }
   command.attempt.fence = command.fence;

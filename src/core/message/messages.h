@@ -23,6 +23,10 @@ class Queues;
 class Tenants;
 class Topics;
 struct FanOutRoom;
+struct Standing;
+
+/// The attempt that it ends, but for which one that is.
+Attempt told_by(const EndJob& command);
 
 class Messages : Component {
  public:
@@ -55,6 +59,12 @@ class Messages : Component {
   Result<Published> publish(Publish command);
   /// The same; one for a topic goes to all its endpoints.
   Result<Sent> send(Publish command);
+  Result<Sent> send(Publish&& command, FanOutRoom& room);
+  /// May it be sent, beside what has taken room already? Changes nothing but that room, and the
+  /// times that the message says.
+  Result<void> check(Publish& command, FanOutRoom& room);
+  /// The same. REQUIRES: it is not for a topic.
+  Result<void> check(Publish& command);
 
   /// Why a message ends that nobody delivered.
   enum class Why : std::uint8_t { asked, swept, expired };
@@ -71,6 +81,14 @@ class Messages : Component {
   /// it.
   bool awaits_callbacks(Seq source);
 
+  /// Who has it now. not_found.
+  Result<Standing> standing(TenantId tenant, MessageId id);
+  /// What would come of it; if it can be done, `job` is afterwards as the command will leave it.
+  /// Changes nothing else. Errors as EndJob.
+  Result<JobEnded::Outcome> check(const EndJob& command, Standing& job);
+  /// REQUIRES: check() says done.
+  void end(EndJob command);
+
   /// The message if it is this tenant's and the id is right in all its bits.
   std::shared_ptr<const Message> find(TenantId tenant, MessageId id);
 
@@ -78,13 +96,15 @@ class Messages : Component {
   Reply decide(Publish command);
   Reply decide(PublishBatch command);
   Reply decide(CompleteAttempt command);
+  Reply decide(EndJob command);
   Reply decide(const CancelMessage& command);
   Reply decide(const RetryDeadLetter& command);
   Reply decide(const DeleteDeadLetterCommand& command);
   Reply decide(const Inspect& command);
 
-  Result<Sent> send(Publish&& command, FanOutRoom& room);
   std::optional<Dedup> find_duplicate(Publish& command);
+  /// What is on the wire under that fence; null: nothing.
+  Live* find_pushed(Seq seq, const Fence& fence);
   void end_attempt(Live& live, Attempt attempt, bool delivered, bool give_up,
                    std::optional<Millis> retry_after);
   void plan_retry(Live& live, const Message& message, MessageState state, Millis delay);

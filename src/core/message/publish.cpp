@@ -15,6 +15,12 @@ HK_SOMETIMES_DECLARE(deduplicated_in_the_scope_of_before)
 
 namespace hk::core {
 
+namespace {
+
+bool is_for_topic(const Message& message) { return message.url.empty() && !message.topic.empty(); }
+
+}  // namespace
+
 /// What was accepted with the same id before, in time. The id becomes the one that is stored: it
 /// counts once per destination, so that endpoints of a group are decided on their own.
 std::optional<Dedup> Messages::find_duplicate(Publish& command) {
@@ -38,9 +44,8 @@ std::optional<Dedup> Messages::find_duplicate(Publish& command) {
   return known && known->expires_at > batch_.now() ? known : std::nullopt;
 }
 
-/// Checks in this order: tenant, policy, duplicate. The message, its dedup entry and its event are
-/// one batch: there is no moment at which one of them exists without the others.
-Result<Published> Messages::publish(Publish command) {
+/// Checks in this order: tenant, policy, queue. Asked twice in a batch it says the same.
+Result<void> Messages::check(Publish& command) {
   HK_ASSERT(command.message != nullptr);
   Message& message = *command.message;
   if (!tenants_.contains(message.tenant)) {
@@ -62,6 +67,21 @@ Result<Published> Messages::publish(Publish command) {
         ErrorKind::invalid_argument,
         "a message of a queue cannot be delayed: publish it without a queue, or without delay");
   }
+  return {};
+}
+
+Result<void> Messages::check(Publish& command, FanOutRoom& room) {
+  HK_ASSERT(command.message != nullptr);
+  return is_for_topic(*command.message) ? topics_.check(command, room) : check(command);
+}
+
+/// What is a duplicate is decided last. The message, its dedup entry and its event are one batch:
+/// there is no moment at which one of them exists without the others.
+Result<Published> Messages::publish(Publish command) {
+  if (auto good = check(command); !good) {
+    return std::unexpected(good.error());
+  }
+  Message& message = *command.message;
 
   if (!message.dedup_id.empty()) {
     if (const auto known = find_duplicate(command)) {
@@ -92,7 +112,7 @@ Result<Published> Messages::publish(Publish command) {
 
 Result<Sent> Messages::send(Publish&& command, FanOutRoom& room) {
   HK_ASSERT(command.message != nullptr);
-  if (command.message->url.empty() && !command.message->topic.empty()) {
+  if (is_for_topic(*command.message)) {
     return topics_.fan_out(command, room);
   }
   return publish(std::move(command));

@@ -44,6 +44,8 @@ struct Attempt {
   std::vector<Header> response_headers{};
   std::string response_body{};  ///< the first bytes, bounded by Limits::response_bytes_kept
   std::array<std::uint8_t, 8> span_id{};
+  /// Its holder has said how it ended (EndJob): the body is the result, whole.
+  bool told = false;
   friend bool operator==(const Attempt&, const Attempt&) = default;
 };
 

@@ -9,7 +9,7 @@ HK_SOMETIMES_DECLARE(moved_to_dead_letter_queue)
 namespace hk::core {
 
 /// Its receivers know it by the id that it had first. REQUIRES: leased.
-void Pulls::move_to(const Queue& target, Live& live, const Queue& source) {
+void Pulls::move_to(const Queue& target, Live& live, const Queue& source, Attempt last) {
   HK_SOMETIMES(moved_to_dead_letter_queue);
   const auto message = batch_.get<Message>(live.seq);
   HK_ASSERT(message != nullptr && message->pull);
@@ -30,7 +30,7 @@ void Pulls::move_to(const Queue& target, Live& live, const Queue& source) {
   moved->queue = target.name;
   moved->not_before = Moment{};
   moved->dedup_id.clear();  // two dead letters with one id both arrive
-  finish(live, Status::failed);
+  finish(live, Status::failed, {}, std::move(last));
   messages_.accept(std::move(moved));
 }
 

@@ -28,6 +28,7 @@ class Queues;
 class Tasks;
 class Tenants;
 struct MoveRoom;
+struct Standing;
 
 class Pulls : Component {
  public:
@@ -77,8 +78,12 @@ class Pulls : Component {
 
   /// The lease is over. REQUIRES: leased.
   void become_visible(Live& live);
-  /// Gone from its queue, whatever it did. REQUIRES: leased.
-  void finish(Live& live, Status status, MessageState state = {});
+  /// Gone from its queue, whatever it did. `last`: what is known of its last receive. REQUIRES:
+  /// leased.
+  void finish(Live& live, Status status, MessageState state = {}, Attempt last = {});
+  /// It was not done: visible again after a while, as long as was asked for or longer with every
+  /// receive. REQUIRES: leased.
+  void try_again(Live& live, std::optional<Millis> wanted);
   /// It has been received too often, and its group shall stop at it.
   bool stops_its_group(const Live& live);
   /// REQUIRES: it is not leased, and waits nowhere yet.
@@ -88,8 +93,17 @@ class Pulls : Component {
 
   /// It is its turn to be pushed; or it goes elsewhere, which takes room. REQUIRES: live.push.
   void push(Live& live, MoveRoom& room);
-  /// How that ended. REQUIRES: the same.
-  void push_ended(Live& live, const CompleteAttempt& command);
+
+  // ---- of jobs, which messages.h ends ----
+
+  /// Who has one that is pulled.
+  void look_at(Standing& job);
+  /// As Messages::check(), of one that was not done. REQUIRES: `job` is held under that lease.
+  Result<void> check_failed(const EndJob& command, Standing& job);
+  /// REQUIRES: both checks.
+  void end(Live& live, EndJob command);
+  /// What is out under that receipt; null: nothing.
+  Live* find_received(const Message& message, const Receipt& receipt);
 
   // ---- of queues ----
 
@@ -140,11 +154,14 @@ class Pulls : Component {
   std::optional<Received> hand_out_again(const Queue& queue, const Receive& command);
   void note_attempt(const Queue& queue, const std::string& id, const std::vector<Live*>& given);
 
+  // push.cpp
+  static Millis again_after(std::uint32_t receive, std::optional<Millis> wanted);
+
   // settle.cpp
   Result<Live*> find_held(const Queue& queue, const Receipt& receipt);
 
   // dead_letter.cpp
-  void move_to(const Queue& target, Live& live, const Queue& source);
+  void move_to(const Queue& target, Live& live, const Queue& source, Attempt last = {});
 
   // halt.cpp
   bool failed_for_good(const Queue& queue, const Live& live);

@@ -90,20 +90,20 @@ void Pulls::push(Live& live, MoveRoom& room) {
                              .to = target});
 }
 
-/// What was not delivered is visible again after a while, as if its receiver had said so.
-void Pulls::push_ended(Live& live, const CompleteAttempt& command) {
-  if (command.delivered) {
-    finish(live, Status::succeeded);
-    return;
+Millis Pulls::again_after(std::uint32_t receive, std::optional<Millis> wanted) {
+  return wanted ? std::min(*wanted, push_asked_for_max) : push_again_after(receive);
+}
+
+void Pulls::try_again(Live& live, std::optional<Millis> wanted) {
+  if (live.push != nullptr) {
+    HK_SOMETIMES(push_failed);
   }
-  HK_SOMETIMES(push_failed);
-  const Millis wait = command.retry_after ? std::min(*command.retry_after, push_asked_for_max)
-                                          : push_again_after(live.attempts);
+  const Millis wait = again_after(live.attempts, wanted);
   hide_until(live, batch_.now() + wait);
-  if (wait > Millis{0}) {
-    scheduler_.off_the_wire(live, batch_.now());
-  } else {
+  if (wait <= Millis{0}) {
     become_visible(live);
+  } else if (live.push != nullptr) {
+    scheduler_.off_the_wire(live, batch_.now());
   }
 }
 

@@ -226,16 +226,17 @@ void Pulls::become_visible(Live& live) {
   lanes_.wait(live);
 }
 
-void Pulls::finish(Live& live, Status status, MessageState state) {
+void Pulls::finish(Live& live, Status status, MessageState state, Attempt last) {
   lanes_.end_lease(live);
   scheduler_.release(live, batch_.now());
   state.attempts = live.attempts;
   state.due = live.not_before;
   if (live.attempts > 0) {
     // Its own fence may be of before a restart, or of a receive that was given back.
-    state.last = Attempt{.fence = {context_.progress.epoch(), live.attempts},
-                         .started_at = live.started_at,
-                         .ended_at = batch_.now()};
+    last.fence = {context_.progress.epoch(), live.attempts};
+    last.started_at = live.started_at;
+    last.ended_at = batch_.now();
+    state.last = std::move(last);
   }
   if (status == Status::succeeded) {
     batch_.event(live.lane->key.tenant, live.seq, EventKind::delivered, live.attempts);

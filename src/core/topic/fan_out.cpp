@@ -35,10 +35,10 @@ Result<void> FanOutRoom::take(const Message& copy) {
   return {};
 }
 
-Result<FannedOut> Topics::copy_to(const std::vector<const Subscription*>& all, FanOutRoom& room,
-                                  const MakeCopy& make) {
+Result<Topics::Copies> Topics::copies(const std::vector<const Subscription*>& all, FanOutRoom& room,
+                                      const MakeCopy& make) {
   FanOutRoom left = room;
-  std::vector<std::pair<const Subscription*, Publish>> copies;
+  Copies made;
   for (const Subscription* const one : all) {
     std::optional<Publish> copy = make(*one);
     if (!copy) {
@@ -47,10 +47,21 @@ Result<FannedOut> Topics::copy_to(const std::vector<const Subscription*>& all, F
     if (auto fits = left.take(*copy->message); !fits) {
       return std::unexpected(fits.error());
     }
-    copies.emplace_back(one, std::move(*copy));
+    made.emplace_back(one, std::move(*copy));
+  }
+  room = left;
+  return made;
+}
+
+Result<FannedOut> Topics::copy_to(const std::vector<const Subscription*>& all, FanOutRoom& room,
+                                  const MakeCopy& make) {
+  FanOutRoom left = room;
+  auto made = copies(all, left, make);
+  if (!made) {
+    return std::unexpected(made.error());
   }
   FannedOut out;
-  for (auto& [subscription, copy] : copies) {
+  for (auto& [subscription, copy] : *made) {
     auto published = messages_.publish(std::move(copy));
     if (!published) {
       // What can be wrong is the same for all of them: nothing was accepted.
@@ -63,27 +74,61 @@ Result<FannedOut> Topics::copy_to(const std::vector<const Subscription*>& all, F
   return out;
 }
 
-Result<FannedOut> Topics::fan_out(const Publish& command, FanOutRoom& room) {
-  const Message& prototype = *command.message;
-  const auto group = find(TopicKind::url_group, prototype.tenant, prototype.topic);
-  if (!group) {
-    return fail(ErrorKind::not_found, "topic " + prototype.topic + " not found");
-  }
-  HK_SOMETIMES(fanned_out);
+namespace {
+
+std::vector<const Subscription*> endpoints_of(const Topic& group) {
   std::vector<const Subscription*> endpoints;
-  for (const Subscription& one : group->topic.subscriptions) {
+  for (const Subscription& one : group.subscriptions) {
     endpoints.push_back(&one);
   }
-  return copy_to(endpoints, room, [&](const Subscription& endpoint) {
-    Publish one{.message = std::make_unique<Message>(prototype),
-                .dedup_window = command.dedup_window,
-                .flow = command.flow,
-                .delay = command.delay};
-    one.message->url = endpoint.url;
-    one.message->host = endpoint.host;
-    one.message->endpoint = endpoint.id;
-    return std::optional(std::move(one));
+  return endpoints;
+}
+
+std::unexpected<Error> no_group(const std::string& name) {
+  return fail(ErrorKind::not_found, "topic " + name + " not found");
+}
+
+}  // namespace
+
+Publish Topics::copy_for_endpoint(const Publish& command, const Subscription& endpoint) {
+  Publish one{.message = std::make_unique<Message>(*command.message),
+              .dedup_window = command.dedup_window,
+              .flow = command.flow,
+              .delay = command.delay};
+  one.message->url = endpoint.url;
+  one.message->host = endpoint.host;
+  one.message->endpoint = endpoint.id;
+  return one;
+}
+
+Result<FannedOut> Topics::fan_out(const Publish& command, FanOutRoom& room) {
+  const auto group = find(TopicKind::url_group, command.message->tenant, command.message->topic);
+  if (!group) {
+    return no_group(command.message->topic);
+  }
+  HK_SOMETIMES(fanned_out);
+  return copy_to(endpoints_of(group->topic), room, [&](const Subscription& endpoint) {
+    return std::optional(copy_for_endpoint(command, endpoint));
   });
+}
+
+Result<void> Topics::check(const Publish& command, FanOutRoom& room) {
+  const auto group = find(TopicKind::url_group, command.message->tenant, command.message->topic);
+  if (!group) {
+    return no_group(command.message->topic);
+  }
+  auto made = copies(endpoints_of(group->topic), room, [&](const Subscription& endpoint) {
+    return std::optional(copy_for_endpoint(command, endpoint));
+  });
+  if (!made) {
+    return std::unexpected(made.error());
+  }
+  for (auto& [subscription, copy] : *made) {
+    if (auto good = messages_.check(copy); !good) {
+      return good;
+    }
+  }
+  return {};
 }
 
 }  // namespace hk::core

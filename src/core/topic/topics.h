@@ -45,6 +45,8 @@ class Topics : Component {
   /// One independent message per endpoint that the URL group has now, each with its own dedup
   /// decision: later changes of the group do not touch them.
   Result<FannedOut> fan_out(const Publish& command, FanOutRoom& room);
+  /// Would that be accepted? Takes the room that it needs, and changes nothing else.
+  Result<void> check(const Publish& command, FanOutRoom& room);
 
  private:
   Reply decide(UpsertEndpoints command);
@@ -82,6 +84,12 @@ class Topics : Component {
 
   /// The copy for a subscription; nothing: there is no place for it.
   using MakeCopy = std::function<std::optional<Publish>(const Subscription&)>;
+  /// With the room that they need.
+  using Copies = std::vector<std::pair<const Subscription*, Publish>>;
+  static Result<Copies> copies(const std::vector<const Subscription*>& all, FanOutRoom& room,
+                               const MakeCopy& make);
+  /// The same for an endpoint of a URL group.
+  static Publish copy_for_endpoint(const Publish& command, const Subscription& endpoint);
   /// One for each of them, in their order: all in this batch, or none at all.
   Result<FannedOut> copy_to(const std::vector<const Subscription*>& all, FanOutRoom& room,
                             const MakeCopy& make);

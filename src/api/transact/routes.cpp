@@ -1,0 +1,24 @@
+// One atomic request of the own API.
+#include <array>
+
+#include "api/route.h"
+#include "api/transact/handlers.h"
+
+namespace hk::api::transact {
+
+namespace {
+
+// clang-format off
+constexpr std::array transact_routes = {
+    Route{"POST", "/api/v1/transact", Access::tenant, transact,
+          {.tag = "transact", .summary = "End jobs, publish, cancel and end keys in one commit: all of it or nothing",
+           .request = "Transact", .response = "Transacted"}, Body::batch, {.required = true}},
+};
+// clang-format on
+static_assert(writes_take_keys(transact_routes));
+
+}  // namespace
+
+RouteTable routes() { return {Surface::own, transact_routes}; }
+
+}  // namespace hk::api::transact
