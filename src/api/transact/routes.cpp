@@ -12,7 +12,7 @@ namespace {
 constexpr std::array transact_routes = {
     Route{"POST", "/api/v1/transact", Access::tenant, transact,
           {.tag = "transact", .summary = "End jobs, publish, cancel and end keys in one commit: all of it or nothing",
-           .request = "Transact", .response = "Transacted"}, Body::batch, {.required = true}},
+           .request = "Transact", .response = "Transacted"}, api::Body::batch, {.required = true}},
 };
 // clang-format on
 static_assert(writes_take_keys(transact_routes));
