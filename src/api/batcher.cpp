@@ -19,13 +19,20 @@ bool is_new_work(const core::Command& given) {
          command.is<core::PublishToTopic>();
 }
 
-/// Whose commands these are. A receive waits for messages, not for us: how long it takes says
+/// A receive waits for messages, and a claim for its holder, not for us: how long it takes says
 /// nothing.
+bool may_wait(const core::Command& given) {
+  const core::Command& command = core::effect_of(given);
+  const auto* const claim = command.get_if<core::ClaimKey>();
+  return command.is<core::Receive>() || (claim != nullptr && claim->wait > Millis{0});
+}
+
+/// Whose commands these are, of those that do not wait.
 std::vector<core::TenantId> served(const std::vector<engine::Submission>& batch) {
   std::vector<core::TenantId> tenants;
   tenants.reserve(batch.size());
   for (const engine::Submission& one : batch) {
-    if (!one.command.is<core::Receive>()) {
+    if (!may_wait(one.command)) {
       tenants.push_back(core::tenant_of(one.command));
     }
   }
@@ -55,6 +62,12 @@ void Batcher::submit(core::Command command, engine::Done done) {
     shed_.push_back(std::move(done));
     flush_later();
     return;
+  }
+  if (shedding_ && may_wait(command)) {
+    done = [this, done = std::move(done)](core::Reply reply) mutable {
+      ++waited_;
+      done(std::move(reply));
+    };
   }
   batch_.push_back(engine::Submission{std::move(command), std::move(done), this});
   // What was refused stays until the end of the round: it is not offered again with every request.
@@ -105,12 +118,12 @@ void Batcher::flush() {
 
 void Batcher::deliver(std::vector<engine::Finished> finished) {
   io_.post([this, all = std::move(finished)]() mutable {
-    received_ = 0;
+    waited_ = 0;
     for (engine::Finished& one : all) {
       one.done(std::move(one.reply));
     }
     if (shedding_) {
-      shedding_->answered(std::chrono::steady_clock::now(), all.size() - received_);
+      shedding_->answered(std::chrono::steady_clock::now(), all.size() - waited_);
     }
     if (!refused_back_.empty()) {
       flush_later();  // there may be room now
@@ -119,7 +132,7 @@ void Batcher::deliver(std::vector<engine::Finished> finished) {
 }
 
 core::ReceiverId Batcher::receive(core::Receive command, Received done) {
-  const core::ReceiverId id{(static_cast<std::uint64_t>(io_.index()) << 48U) | ++receivers_};
+  const core::ReceiverId id = next_receiver();
   command.receiver = id;
   waiting_.emplace(id, Waiting{command.tenant, command.queue, std::move(done)});
   submit(std::move(command), [this, id](core::Reply reply) { received(id, std::move(reply)); });
@@ -127,7 +140,6 @@ core::ReceiverId Batcher::receive(core::Receive command, Received done) {
 }
 
 void Batcher::received(core::ReceiverId receiver, core::Reply reply) {
-  ++received_;
   auto found = waiting_.extract(receiver);
   HK_ASSERT(!found.empty());
   Waiting& waiting = found.mapped();
