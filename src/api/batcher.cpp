@@ -19,8 +19,15 @@ bool is_new_work(const core::Command& given) {
          command.is<core::PublishToTopic>() || command.is<core::Transact>();
 }
 
-/// A receive waits for messages, not for us: how long it takes says nothing.
-bool is_timed(const engine::Submission& one) { return !one.command.is<core::Receive>(); }
+/// A receive waits for messages, and a claim for its holder, not for us: how long it takes says
+/// nothing.
+bool may_wait(const core::Command& given) {
+  const core::Command& command = core::effect_of(given);
+  const auto* const claim = command.get_if<core::ClaimKey>();
+  return command.is<core::Receive>() || (claim != nullptr && claim->wait > Millis{0});
+}
+
+bool is_timed(const engine::Submission& one) { return !may_wait(one.command); }
 
 /// The core begins with these while this thread reads the rest of its poll round: at 64 connections
 /// that is worth 8 % of the rate. Smaller pieces cost more wake-ups than they save.
@@ -45,6 +52,12 @@ void Batcher::submit(core::Command command, engine::Done done) {
     shed_.push_back(std::move(done));
     flush_later();
     return;
+  }
+  if (shedding_ && may_wait(command)) {
+    done = [this, done = std::move(done)](core::Reply reply) mutable {
+      ++waited_;
+      done(std::move(reply));
+    };
   }
   batch_.push_back(engine::Submission{std::move(command), std::move(done), this});
   // What was refused stays until the end of the round: it is not offered again with every request.
@@ -102,12 +115,12 @@ void Batcher::flush() {
 
 void Batcher::deliver(std::vector<engine::Finished> finished) {
   io_.post([this, all = std::move(finished)]() mutable {
-    received_ = 0;
+    waited_ = 0;
     for (engine::Finished& one : all) {
       one.done(std::move(one.reply));
     }
     if (shedding_) {
-      shedding_->answered(std::chrono::steady_clock::now(), all.size() - received_);
+      shedding_->answered(std::chrono::steady_clock::now(), all.size() - waited_);
     }
     if (!refused_back_.empty()) {
       flush_later();  // there may be room now
@@ -116,7 +129,7 @@ void Batcher::deliver(std::vector<engine::Finished> finished) {
 }
 
 core::ReceiverId Batcher::receive(core::Receive command, Received done) {
-  const core::ReceiverId id{(static_cast<std::uint64_t>(io_.index()) << 48U) | ++receivers_};
+  const core::ReceiverId id = next_receiver();
   command.receiver = id;
   waiting_.emplace(id, Waiting{command.tenant, command.queue, std::move(done)});
   submit(std::move(command), [this, id](core::Reply reply) { received(id, std::move(reply)); });
@@ -124,7 +137,6 @@ core::ReceiverId Batcher::receive(core::Receive command, Received done) {
 }
 
 void Batcher::received(core::ReceiverId receiver, core::Reply reply) {
-  ++received_;
   auto found = waiting_.extract(receiver);
   HK_ASSERT(!found.empty());
   Waiting& waiting = found.mapped();

@@ -48,6 +48,11 @@ class Batcher final : public engine::Mailbox {
   /// What was handed out does not reach its receiver.
   void give_back(core::TenantId tenant, const std::string& queue, const core::Received& handed);
 
+  /// A name for who is answered later, such as a claim that waits.
+  [[nodiscard]] core::ReceiverId next_receiver() {
+    return core::ReceiverId{(static_cast<std::uint64_t>(io_.index()) << 48U) | ++receivers_};
+  }
+
   [[nodiscard]] http::IoThread& io() { return io_; }
   [[nodiscard]] Rng& rng() { return *rng_; }
 
@@ -74,7 +79,7 @@ class Batcher final : public engine::Mailbox {
   };
   std::map<core::ReceiverId, Waiting> waiting_;
   std::uint64_t receivers_ = 0;
-  std::size_t received_ = 0;  ///< of the replies that are being delivered
+  std::size_t waited_ = 0;  ///< of the replies that are being delivered: of what may wait
 };
 
 }  // namespace hk::api

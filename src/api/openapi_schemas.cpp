@@ -239,6 +239,7 @@ constexpr std::string_view components = R"json({
     "request": {"description": "what the work is about, any JSON: compared with that of earlier claims of the key"},
     "request_hash": {"type": "string", "description": "its SHA-256 in hexadecimal digits, instead of request"},
     "lease": {"type": "string", "default": "60s"}, "ttl": {"type": "string", "description": "default: idempotency_ttl"},
+    "wait": {"type": "string", "default": "0s", "description": "up to 60s: wait for the holder instead of 409"},
     "owner": {"type": "string", "maxLength": 255}}},
   "KeyClaimed": {"type": "object", "required": ["state"], "properties": {
     "state": {"enum": ["started", "completed", "failed"]},

@@ -9,7 +9,8 @@
 namespace hk::cli {
 
 std::optional<Answer> ask_admin(const AdminArguments& arguments, const std::string& method,
-                                const std::string& path, std::string body, int& code) {
+                                const std::string& path, std::string body, int& code,
+                                std::vector<net::Field> fields) {
   const auto admin = read_admin_file(arguments.data);
   if (!admin) {
     tell(
@@ -24,8 +25,8 @@ std::optional<Answer> ask_admin(const AdminArguments& arguments, const std::stri
   connection.token = admin->token;
   connection.ca_file = arguments.ca_file;
   connection.json = arguments.json;
-  return call(connection, method, path, {{"Content-Type", "application/json"}}, std::move(body),
-              code);
+  fields.push_back({"Content-Type", "application/json"});
+  return call(connection, method, path, std::move(fields), std::move(body), code);
 }
 
 }  // namespace hk::cli

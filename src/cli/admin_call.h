@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/remote_call.h"
 
@@ -17,6 +18,7 @@ struct AdminArguments {
 
 /// Sends and prints what went wrong; nullopt: the exit code is in `code`.
 std::optional<Answer> ask_admin(const AdminArguments& arguments, const std::string& method,
-                                const std::string& path, std::string body, int& code);
+                                const std::string& path, std::string body, int& code,
+                                std::vector<net::Field> fields = {});
 
 }  // namespace hk::cli

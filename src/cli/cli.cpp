@@ -10,6 +10,7 @@
 #include "cli/client.h"
 #include "cli/convert.h"
 #include "cli/exit_code.h"
+#include "cli/idempotency.h"
 #include "cli/keys.h"
 #include "cli/ledger_flags.h"
 #include "cli/listen.h"
@@ -49,6 +50,7 @@ struct Arguments {
   LimitArguments limits{};
   std::string tenant{};
   std::string name{};
+  std::string space{"default"};
   bool once = false;
   std::string data{"./data"};
   std::string directory{};
@@ -273,6 +275,30 @@ void add_keys(CLI::App& app, Arguments& arguments) {
 }
 
 /// Groups of queues that have stopped at a message.
+void add_idempotency(CLI::App& app, Arguments& arguments) {
+  CLI::App* keys =
+      app.add_subcommand("idempotency", "Show or delete a key by which work takes effect once");
+  keys->require_subcommand(1);
+  const auto add = [&arguments, keys](const char* name, const char* text) {
+    CLI::App* command = keys->add_subcommand(name, text);
+    add_value(*command, "key", arguments.id, "KEY", "Key, as the handler claims it")->required();
+    add_value(*command, "--namespace", arguments.space, "NAME", "Namespace of the key");
+    return command;
+  };
+  CLI::App* get = add("get", "Show a key: its state, its outcome, who holds it and until when");
+  arguments.remote.add_to(*get);
+  get->callback([&arguments] {
+    arguments.code = get_key(arguments.remote.connection(), arguments.id, arguments.space);
+  });
+  CLI::App* remove =
+      add("delete", "Forget a key: its work can be done again (needs the data directory)");
+  add_value(*remove, "--tenant", arguments.tenant, "ID", "Tenant whose key it is (id)")->required();
+  add_admin_flags(*remove, arguments.admin);
+  remove->callback([&arguments] {
+    arguments.code = delete_key(arguments.admin, arguments.tenant, arguments.id, arguments.space);
+  });
+}
+
 void add_halted(CLI::App& queues, Arguments& arguments) {
   const auto add = [&arguments, &queues](const char* name, const char* text) {
     CLI::App* command = queues.add_subcommand(name, text);
@@ -399,6 +425,7 @@ int run(int argc, char** argv) {
   add_tenants(app, arguments);
   add_keys(app, arguments);
   add_queues(app, arguments);
+  add_idempotency(app, arguments);
   add_tail(app, arguments);
   add_listen(app, arguments);
   add_outbox(app, arguments.code);

@@ -148,6 +148,7 @@ HK_REPLY(Subscribed)
 HK_REPLY(TopicPublished)
 
 HK_COMMAND(ClaimKey)
+HK_COMMAND(StopClaiming)
 HK_COMMAND(RenewKey)
 HK_COMMAND(EndKey)
 HK_COMMAND(ReleaseKey)

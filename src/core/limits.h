@@ -54,6 +54,10 @@ struct Limits {
   std::size_t cancel_tasks_running = 100;  ///< of one tenant
   std::size_t cancel_tasks_kept = 1000;    ///< of one tenant, the running ones included
   Millis cancel_tasks_kept_for{7LL * 86'400'000};
+  std::size_t key_waits = 10'000;  ///< claims that wait for the end of another
+  std::size_t key_waits_of_tenant = 1000;
+  std::size_t key_waits_of_key = 100;
+  std::size_t key_wakes_per_batch = 256;   ///< an answer to each may have 256 KiB
   std::size_t response_bytes_kept = 1000;  ///< of an answer's body in the record of its attempt
   std::size_t ledger_account_bytes = std::size_t{128} << 20U;  ///< of accounts in memory, roughly
   std::size_t ledger_subscriptions_max = 100;                  ///< of one book

@@ -34,6 +34,7 @@ Machine::Machine(const Limits& limits, Rng& rng, Zones& zones, PartitionId parti
       transacts_(context_, messages_, idempotency_keys_) {
   HK_ASSERT(limits.lane_window_min >= 2);
   HK_ASSERT(limits.quantum > 0);
+  HK_ASSERT(limits.key_waits_of_key <= limits.key_wakes_per_batch);
 }
 
 Result<void> Machine::recover(Reader& reader, Moment now, const Term& term) {
@@ -75,6 +76,7 @@ void Machine::advance() {
   scheduler_.advance(context_.batch.now());
   messages_.purge_expired();
   timers_.advance();
+  idempotency_keys_.advance();
   tenants_.advance();
   flow_keys_.advance();
   schedules_.advance();
@@ -100,7 +102,7 @@ Batch::Output Machine::take() {
 std::optional<Moment> Machine::wake_at() const {
   return std::min({lanes_.wake_at(), queues_.wake_at(), messages_.wake_at(), schedules_.wake_at(),
                    pulls_.wake_at(), tasks_.wake_at(), flow_keys_.wake_at(), tenants_.wake_at(),
-                   timers_.wake_at()});
+                   timers_.wake_at(), idempotency_keys_.wake_at()});
 }
 
 }  // namespace hk::core

@@ -164,6 +164,7 @@ def body_rows():
                                                 '{"key": "k", "request_hash": "x"}', '{"key": "k", "request_hash": 1}',
                                                 '{"key": "k", "lease": "0s"}', '{"key": "k", "lease": "2h"}', '{"key": "k", "lease": 60}',
                                                 '{"key": "k", "lease": "60"}', '{"key": "k", "ttl": "1s"}', '{"key": "k", "ttl": "31d"}',
+                                                '{"key": "k", "wait": 5}', '{"key": "k", "wait": "61s"}', '{"key": "k", "wait": "-1s"}',
                                                 '{"key": "k", "owner": 1}', json.dumps({"key": "k", "owner": "x" * 256})],
         ("POST", "/api/v1/idempotency/renew"): ["", "{}", '{"key": "k"}', '{"key": "k", "token": 0}', '{"key": "k", "token": "1"}',
                                                 '{"key": "k", "token": -1}', '{"key": "k", "token": 1.5}', '{"key": "k", "token": 1}',

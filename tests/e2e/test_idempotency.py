@@ -1,10 +1,11 @@
 """Idempotency keys by the real server: of many claimers one does the work, outcomes and tokens outlive a kill."""
 import json
 import os
+import socket
 import threading
 import unittest
 
-from harness import Server
+from harness import Server, run_binary, wait_for
 
 PATH = "/api/v1/idempotency"
 
@@ -104,6 +105,69 @@ class Idempotency(unittest.TestCase):
         self.assertEqual(self.call("complete", key="k", token=token, response="x" * 262_200)[0], 413)
         self.assertEqual(self.call("complete", key="k", token=token, response="x" * 262_000)[0], 200)
         self.assertEqual(self.call("claim", key="k")[1]["response"], "x" * 262_000)
+
+    def test_a_claim_that_waits_gets_the_outcome(self):
+        token = self.call("claim", key="k")[1]["token"]
+        told = []
+        waiting = [threading.Thread(target=lambda: told.append(self.call("claim", key="k", wait="60s"))) for _ in range(4)]
+        for thread in waiting:
+            thread.start()
+        self.assertEqual(self.call("claim", key="k", wait="10ms")[0], 409, "its wait is over, and theirs are not")
+        self.call("complete", key="k", token=token, response=7)
+        for thread in waiting:
+            thread.join()
+        self.assertEqual([(status, answer["response"]) for status, answer, _ in told], [(200, 7)] * 4)
+
+    def test_one_who_waits_does_the_work_that_was_released(self):
+        token = self.call("claim", key="k")[1]["token"]
+        told = []
+
+        def work():
+            status, answer, _ = self.call("claim", key="k", wait="60s")
+            told.append(status)
+            if status == 201:
+                self.assertGreater(answer["token"], token)
+                self.call("complete", key="k", token=answer["token"], response=8)
+
+        waiting = [threading.Thread(target=work) for _ in range(3)]
+        for thread in waiting:
+            thread.start()
+        self.call("fail", key="k", token=token, error={}, final=False)
+        for thread in waiting:
+            thread.join()
+        self.assertEqual(sorted(told), [200, 200, 201])
+
+    def test_waits_end_when_the_server_stops(self):
+        self.call("claim", key="k", lease="1h")
+        told = []
+        waiting = threading.Thread(target=lambda: told.append(self.call("claim", key="k", wait="60s")[0]))
+        waiting.start()
+        wait_for(lambda: self.server.metrics()["hikyaku_connections"] >= 2, "the claim that waits")
+        self.assertEqual(self.server.terminate(), 0)
+        waiting.join()
+        self.assertIn(told, ([409], [503]))
+
+    def test_who_hangs_up_claims_nothing(self):
+        token = self.call("claim", key="k", lease="1h")[1]["token"]
+        body = json.dumps({"key": "k", "wait": "60s"})
+        with socket.create_connection(("127.0.0.1", self.server.port)) as gone:
+            gone.sendall((f"POST {PATH}/claim HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {self.server.token}\r\n"
+                          f"Content-Length: {len(body)}\r\n\r\n{body}").encode())
+            wait_for(lambda: self.server.metrics()["hikyaku_connections"] >= 2, "the claim that waits")
+        wait_for(lambda: self.server.metrics()['hikyaku_http_requests_total{class="5xx"}'] >= 1, "the end of the claim, told to nobody")
+        self.call("fail", key="k", token=token, error={}, final=False)
+        self.assertEqual(self.call("claim", key="k")[0], 201)
+
+    def test_the_command_line_shows_and_deletes_a_key(self):
+        token = self.call("claim", key="k/1", owner="me")[1]["token"]
+        shown = self.server.cli("idempotency", "get", "k/1")
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        self.assertRegex(shown.stdout, rf"state +started\n(.*\n)*token +{token}\n")
+        self.assertNotEqual(self.server.cli("idempotency", "get", "none").returncode, 0)
+        deleted = run_binary("idempotency", "delete", "k/1", "--tenant", "1", "--data", self.server.data)
+        self.assertEqual(deleted.returncode, 0, deleted.stderr)
+        self.assertNotEqual(self.server.cli("idempotency", "get", "k/1").returncode, 0)
+        self.assertIn("idempotency.key_deleted", self.server.output())
 
 
 if __name__ == "__main__":

@@ -3,7 +3,36 @@
 
 namespace hk::sim {
 
-void Simulation::key_acts() { submit(make_key_op()); }
+/// Where somebody waits, something happens more often than elsewhere.
+void Simulation::key_acts() {
+  for (const auto& [name, line] : model_.key_waiters()) {
+    if (line.empty() || !chance(500)) {
+      continue;
+    }
+    Op op = make_key_op();
+    op.tenant = name.first;
+    op.name = name.second;
+    op.key.token = model_.keys().at(name).token;
+    op.key.wait = Millis{0};
+    op.receiver = {};
+    switch (rng_.below(5)) {
+      case 0:
+        op.kind = Op::Kind::stop_claiming;
+        op.receiver = line[rng_.below(line.size())].op.receiver;
+        break;
+      case 1: op.kind = Op::Kind::end_key; break;
+      case 2: op.kind = Op::Kind::release_key; break;
+      case 3: op.kind = Op::Kind::renew_key; break;
+      default:
+        op.kind = Op::Kind::claim_key;
+        op.key.wait = Millis{1} + up_to(key_wait_max);
+        op.receiver = core::ReceiverId{next_receiver_++};
+    }
+    submit(std::move(op));
+    return;
+  }
+  submit(make_key_op());
+}
 
 Op Simulation::make_key_op() {
   Op op{.tenant = core::TenantId{static_cast<std::uint32_t>(1 + rng_.below(config_.tenants))},
@@ -22,6 +51,10 @@ Op Simulation::make_key_op() {
   if (known == model_.keys().end() || what < 400) {
     op.kind = Op::Kind::claim_key;
     op.tenant = chance(config_.bad_requests) ? core::TenantId{99} : op.tenant;
+    if (chance(300)) {
+      key.wait = Millis{1} + up_to(key_wait_max);
+      op.receiver = core::ReceiverId{next_receiver_++};
+    }
   } else if (what < 550) {
     op.kind = Op::Kind::renew_key;
   } else if (what < 800) {

@@ -152,6 +152,7 @@ void Model::begin(const Step& step) {
   changed_topics_.clear();
   changed_keys_.clear();
   changed_once_.clear();
+  late_claims_.clear();
   changed_schedules_.clear();
   changed_dedups_.clear();
   changed_moves_.clear();
@@ -181,6 +182,7 @@ std::vector<Expected> Model::apply(const Step& step) {
   sweep();
   purge();
   forget_keys();
+  answer_claims();
   run_schedules();
   move_and_end();
   end_moves();
@@ -259,6 +261,7 @@ void Model::crashed(store::BatchSeq survivor) {
   }
   batch_ = survivor;
   waiters_.clear();
+  key_waiters_.clear();
   draining_ = false;
   told_gone_.clear();
   went_away_.clear();

@@ -234,6 +234,19 @@ class Model {
   }
   /// Of idempotency, by name. Their timers are the machine's.
   [[nodiscard]] const std::map<Named, core::IdempotencyKey>& keys() const { return keys_; }
+  /// What claims that have waited must be answered with the last batch.
+  [[nodiscard]] const std::map<core::ReceiverId, Expected>& late_claims() const {
+    return late_claims_;
+  }
+  /// When one that waits must be looked at again.
+  [[nodiscard]] std::optional<Moment> next_look() const;
+  struct KeyWaiter {
+    Op op{};
+    Moment until{};
+  };
+  [[nodiscard]] const std::map<Named, std::vector<KeyWaiter>>& key_waiters() const {
+    return key_waiters_;
+  }
   /// Of writes that take effect once, by key.
   [[nodiscard]] const std::map<Named, core::IdempotencyKey>& once() const { return once_; }
   /// Of SNS, by what they are stored under.
@@ -448,6 +461,9 @@ class Model {
 
   // model_keys.cpp
   Expected claim_key(const Op& op);
+  Expected claim_or_wait(const Op& op);
+  Expected stop_claiming(const Op& op);
+  void answer_claims();
   Expected change_key(const Op& op);
   Expected delete_key(const Op& op);
   void put_key(core::IdempotencyKey key);
@@ -539,6 +555,7 @@ class Model {
 
   // What goes with the process: first come, first served.
   std::map<Named, std::vector<Waiter>> waiters_;
+  std::map<Named, std::vector<KeyWaiter>> key_waiters_;  ///< by key; some are empty
   bool draining_ = false;
   std::string forbidden_;                      ///< host
   std::set<core::ReceiverId> told_gone_;       ///< their queue was deleted in this batch
@@ -566,6 +583,7 @@ class Model {
   std::set<Named> changed_topics_;
   std::set<Named> changed_keys_;
   std::set<Named> changed_once_;
+  std::map<core::ReceiverId, Expected> late_claims_;
   std::set<Named> changed_schedules_;
   std::set<Named> changed_dedups_;
   std::set<core::KeyOf<core::Task>> changed_moves_;

@@ -66,6 +66,71 @@ Expected Model::claim_key(const Op& op) {
   return expected;
 }
 
+Expected Model::claim_or_wait(const Op& op) {
+  Expected expected = claim_key(op);
+  if (expected.kind != Expected::Kind::key_claimed || expected.claim != Claim::held ||
+      op.key.wait <= Millis{0} || draining_) {
+    return expected;
+  }
+  key_waiters_[{op.tenant, op.name}].push_back({op, time_ + op.key.wait});
+  return {.kind = Expected::Kind::later};
+}
+
+Expected Model::stop_claiming(const Op& op) {
+  for (auto& [name, line] : key_waiters_) {
+    const auto gone =
+        std::ranges::find(line, op.receiver, [](const KeyWaiter& one) { return one.op.receiver; });
+    if (name.first == op.tenant && gone != line.end()) {
+      line.erase(gone);
+      late_claims_[op.receiver] = refused(ErrorKind::unavailable);
+    }
+  }
+  return {.kind = Expected::Kind::done};
+}
+
+/// Who waits claims again whenever that could have another answer, first come, first served. Which
+/// of several keys is first does not matter: their tokens are those that were given next.
+void Model::answer_claims() {
+  const std::uint64_t before = last_token_;
+  std::set<std::uint64_t> given;
+  for (auto& [name, line] : key_waiters_) {
+    std::vector<KeyWaiter> left;
+    for (KeyWaiter& waiter : line) {
+      Expected expected = claim_key(waiter.op);
+      if (expected.claim == Claim::held && waiter.until > time_ && !draining_) {
+        left.push_back(std::move(waiter));
+        continue;
+      }
+      if (expected.claim == Claim::started) {
+        const auto stored =
+            written_->keys.find({name.first, core::idempotency_id(key_space, name.second)});
+        require(stored != written_->keys.end() && stored->second, "keys",
+                "nobody who waits gets key " + name.second);
+        core::IdempotencyKey& key = keys_.at(name);
+        key.token = stored->second->token;
+        given.insert(key.token);
+        expected.key = std::make_shared<core::IdempotencyKey>(key);
+      }
+      late_claims_[waiter.op.receiver] = std::move(expected);
+    }
+    line = std::move(left);
+  }
+  require(last_token_ == before + given.size() &&
+              (given.empty() || (*given.begin() == before + 1 && *given.rbegin() == last_token_)),
+          "keys", "waiters get other tokens than the next ones");
+}
+
+std::optional<Moment> Model::next_look() const {
+  std::optional<Moment> next;
+  for (const auto& [name, line] : key_waiters_) {
+    for (const KeyWaiter& waiter : line) {
+      const Moment at = std::min(waiter.until, keys_.at(name).lease_until);
+      next = std::min(next.value_or(at), at);
+    }
+  }
+  return next;
+}
+
 /// Who does not have the last token changes nothing; the first end stays the end.
 Expected Model::change_key(const Op& op) {
   const auto known = keys_.find({op.tenant, op.name});

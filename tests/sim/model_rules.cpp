@@ -146,7 +146,8 @@ Expected Model::decide(const Op& op) {
     case Op::Kind::set_subscription: return set_subscription(op);
     case Op::Kind::delete_topic: return delete_topic(op);
     case Op::Kind::publish_to_topic: return publish_to_topic(op);
-    case Op::Kind::claim_key: return claim_key(op);
+    case Op::Kind::claim_key: return claim_or_wait(op);
+    case Op::Kind::stop_claiming: return stop_claiming(op);
     case Op::Kind::renew_key:
     case Op::Kind::end_key:
     case Op::Kind::release_key: return change_key(op);

@@ -40,6 +40,7 @@ Op Simulation::make_once() {
   const std::uint64_t what = rng_.below(1000);
   if (config_.keys > 0 && what < 250) {
     op = make_key_op();
+    op.key.wait = Millis{0};
   } else if (!known_.empty() && what < 400) {
     const auto& [id, tenant] = known_[rng_.below(known_.size())];
     op = {.kind = Op::Kind::cancel, .tenant = tenant, .id = id};

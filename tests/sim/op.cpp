@@ -159,7 +159,7 @@ std::vector<core::Attribute> TopicText::attributes() const {
 
 bool in_process(Op::Kind kind) {
   return kind == Op::Kind::receive || kind == Op::Kind::stop_receiving ||
-         kind == Op::Kind::give_back;
+         kind == Op::Kind::give_back || kind == Op::Kind::stop_claiming;
 }
 
 std::uint32_t kept_status(const core::Reply& reply) {
@@ -266,8 +266,9 @@ core::Command to_command(const Op& op) {
     case Op::Kind::delete_topic: return core::DeleteTopic{op.tenant, core::TopicKind::sns, op.name};
     case Op::Kind::publish_to_topic: return to_publish_to_topic(op);
     case Op::Kind::claim_key:
-      return core::ClaimKey{op.tenant, key_space,    op.name,        op.key.hash,
-                            "",        op.key.lease, op.key.kept_for};
+      return core::ClaimKey{op.tenant,    key_space,       op.name,     op.key.hash, "",
+                            op.key.lease, op.key.kept_for, op.key.wait, op.receiver};
+    case Op::Kind::stop_claiming: return core::StopClaiming{op.tenant, op.receiver};
     case Op::Kind::renew_key: return core::RenewKey{held_key(op), op.key.lease};
     case Op::Kind::end_key: return to_end_key(op);
     case Op::Kind::release_key: return core::ReleaseKey{held_key(op)};

@@ -24,6 +24,7 @@ std::string invitation_body(const core::Subscription& subscription);
 inline const std::string key_space = "space";
 inline constexpr Millis key_lease_max{60'000};
 inline constexpr Millis key_kept_max{600'000};
+inline constexpr Millis key_wait_max{30'000};
 
 /// What is said of an idempotency key.
 struct KeyText {
@@ -31,6 +32,7 @@ struct KeyText {
   std::uint64_t token = 0;
   Millis lease{};
   Millis kept_for{};
+  Millis wait{};             ///< claim_key, by `receiver`
   bool ends_sooner = false;  ///< end_key: kept_for counts, not that of the claim
   bool failed = false;
   std::string answer{};
@@ -116,6 +118,7 @@ struct Op {
     set_subscription,
     publish_to_topic,
     claim_key,
+    stop_claiming,
     renew_key,
     end_key,
     release_key,

@@ -166,11 +166,24 @@ void Simulation::run_batch() {
     }
   }
   std::vector<Model::Answer> received;
+  std::size_t late_claims = 0;
   for (const Op& op : answered_ops) {
     if (const auto reply = replies.find(op.number); reply != replies.end()) {
+      if (op.kind == Op::Kind::claim_key) {
+        const auto late = model_.late_claims().find(op.receiver);
+        require(late != model_.late_claims().end(), "replies", "a claim was answered too early");
+        check_reply(op, *reply->second, late->second);
+        ++late_claims;
+        continue;
+      }
       require(op.kind == Op::Kind::receive, "replies", "one was answered late");
       received.push_back({op.receiver, reply->second});
     }
+  }
+  require(late_claims == model_.late_claims().size(), "replies", "a claim waits in vain");
+  if (const auto look = model_.next_look()) {
+    const auto due = partition_->wake_at();
+    require(due && *due <= *look, "replies", "a claim that waits is not looked at again in time");
   }
   model_.check_effects(decoded, written->effects);
   model_.check_hand_outs(

@@ -32,6 +32,7 @@ constexpr Millis second{1000};
 constexpr Millis lease_min = second;
 constexpr Millis lease_max = 3600 * second;
 constexpr Millis lease_default = 60 * second;
+constexpr Millis wait_max = 60 * second;
 
 /// The outcome as the holder gave it.
 void add_answer(JsonWriter& json, const IdempotencyKey& record) {
@@ -64,8 +65,8 @@ Result<std::string> hash_of(const Body& body) {
 }
 
 Result<core::ClaimKey> read_claim(const Services& services, const Call& call) {
-  const auto body = Body::read(
-      call.request.body, {"key", "namespace", "request", "request_hash", "lease", "ttl", "owner"});
+  const auto body = Body::read(call.request.body, {"key", "namespace", "request", "request_hash",
+                                                   "lease", "ttl", "wait", "owner"});
   if (!body) {
     return std::unexpected(body.error());
   }
@@ -73,8 +74,9 @@ Result<core::ClaimKey> read_claim(const Services& services, const Call& call) {
   auto hash = hash_of(*body);
   const auto lease = body->duration("lease", lease_min, lease_max);
   const auto ttl = body->duration("ttl", ttl_min, ttl_max);
+  const auto wait = body->duration("wait", Millis{0}, wait_max);
   auto owner = body->text("owner");
-  if (const Error* const wrong = first_error(named, hash, lease, ttl, owner)) {
+  if (const Error* const wrong = first_error(named, hash, lease, ttl, wait, owner)) {
     return std::unexpected(*wrong);
   }
   constexpr std::size_t owner_bytes_max = 255;
@@ -87,7 +89,8 @@ Result<core::ClaimKey> read_claim(const Services& services, const Call& call) {
                         .hash = std::move(*hash),
                         .owner = owner->value_or(""),
                         .lease = lease->value_or(lease_default),
-                        .kept_for = ttl->value_or(services.options.idempotency_ttl)};
+                        .kept_for = ttl->value_or(services.options.idempotency_ttl),
+                        .wait = wait->value_or(Millis{0})};
 }
 
 void count_claim(observe::Metrics& metrics, int status) {
@@ -198,6 +201,13 @@ Write claim(const Services& services, Call& call) {
   Result<core::ClaimKey> command = read_claim(services, call);
   if (!command) {
     return std::move(command.error());
+  }
+  if (command->wait > Millis{0}) {
+    command->receiver = call.batcher.next_receiver();
+    call.answer.when_gone(
+        [&batcher = call.batcher, tenant = call.tenant->id, receiver = command->receiver] {
+          batcher.submit(core::StopClaiming{tenant, receiver}, [](const core::Reply&) {});
+        });
   }
   return Planned{
       .command = std::move(*command),

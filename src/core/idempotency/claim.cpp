@@ -12,7 +12,7 @@ HK_SOMETIMES_DECLARE(key_of_another_request)
 namespace hk::core {
 
 /// One look and one write in one batch: there is no moment at which two could both find nothing.
-Reply IdempotencyKeys::decide(ClaimKey command) {
+Reply IdempotencyKeys::claim(ClaimKey command) {
   using Outcome = KeyClaimed::Outcome;
   using State = IdempotencyKey::State;
   if (!tenants_.contains(command.tenant)) {

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "core/idempotency/record.h"
+#include "core/pull/receipt.h"
 
 namespace hk::core {
 
@@ -25,7 +26,9 @@ struct DropCommand {
 using BoxedCommand = std::unique_ptr<OneOf<Commands>, DropCommand>;
 BoxedCommand boxed(OneOf<Commands> command);
 
-/// Who asks first, does the work: KeyClaimed says who. not_found: no such tenant.
+/// Who asks first, does the work: KeyClaimed says who. Who would wait is answered when the holder
+/// has ended, when it is the claimer's turn, or when the wait is over. not_found: no such tenant.
+/// limit_exceeded: too many wait.
 struct ClaimKey {
   TenantId tenant{};
   std::string space{};
@@ -34,6 +37,14 @@ struct ClaimKey {
   std::string owner{};
   Millis lease{};
   Millis kept_for{};
+  Millis wait{};          ///< 0: it is answered at once
+  ReceiverId receiver{};  ///< with a wait: by whom it is known
+};
+
+/// A claimer who waits is gone: its claim is answered with `unavailable`, and claims nothing.
+struct StopClaiming {
+  TenantId tenant{};
+  ReceiverId receiver{};
 };
 
 /// What every command of a holder names.
@@ -109,7 +120,8 @@ struct Once {
 /// The namespace of writes to the own API. Handlers cannot claim a key in it.
 inline const std::string api_space = "api";
 
-using IdempotencyCommand = std::variant<ClaimKey, RenewKey, EndKey, ReleaseKey, DeleteKey, Once>;
+using IdempotencyCommand =
+    std::variant<ClaimKey, StopClaiming, RenewKey, EndKey, ReleaseKey, DeleteKey, Once>;
 
 // ---- replies ----
 

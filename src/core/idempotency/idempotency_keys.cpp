@@ -35,6 +35,7 @@ void IdempotencyKeys::store(IdempotencyKey& record) {
     timers_.set(record.timer_at, Timer::Kind::idempotency_key, record.tenant,
                 idempotency_id(record.space, record.key));
   }
+  changed(record.tenant, idempotency_id(record.space, record.key));
   batch_.put(Put<IdempotencyKey>{record});
 }
 
@@ -59,6 +60,7 @@ Reply IdempotencyKeys::decide(const DeleteKey& command) {
   const std::string id = idempotency_id(command.space, command.key);
   if (batch_.get<IdempotencyKey>({command.tenant, id})) {
     batch_.erase<IdempotencyKey>(command.tenant, id);
+    changed(command.tenant, id);
   }
   return Done{};
 }

@@ -257,6 +257,9 @@ TEST_F(OnceTest, EveryWriteOfTheOwnApiTakesKeysOrSaysWhyNot) {
 }
 
 TEST_F(OnceTest, PathsOfOthersKnowNoKeys) {
+  execute = [](core::Command&) -> core::Reply {
+    return core::Published{id_of(core::Seq{1}), false};
+  };
   const http::Response response =
       call("POST", "/v2/publish/https://example.com/", {{"Idempotency-Key", ""}}, "x");
   EXPECT_FALSE(replayed(response));

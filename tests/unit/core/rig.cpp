@@ -61,10 +61,14 @@ Ran Rig::end() {
     }
   }
   for (Batch::Late& late : output.late) {
-    if (late.reply) {
+    const bool received = late.reply && late.reply->is<Received>();
+    if (!received) {
+      ran.late.emplace_back(late.receiver, late.reply);
+    }
+    if (received) {
       EXPECT_EQ(late.reply->get<Received>().receiver, late.receiver);
       ran.handed_out.push_back(std::move(late.reply->get<Received>()));
-    } else {
+    } else if (!late.reply) {
       ran.sent_away.push_back(late.reply.error());
     }
   }

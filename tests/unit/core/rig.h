@@ -23,6 +23,7 @@ struct Ran {
   std::vector<StartAttempt> starts{};
   std::vector<Received> handed_out{};  ///< answers to receives, of this batch or earlier ones
   std::vector<Error> sent_away{};      ///< receives that waited, and were refused
+  std::vector<std::pair<ReceiverId, Reply>> late{};  ///< other answers to what waited
   std::vector<Mutation> mutations{};
 
   // These and what is in rig.cpp are not inline: every test of the core includes this, and they are
