@@ -1,6 +1,10 @@
 #include <string>
 
+#include "base/sometimes.h"
 #include "core/tenant/tenants.h"
+
+HK_SOMETIMES_DECLARE(limits_set)
+HK_SOMETIMES_DECLARE(limits_refused)
 
 namespace hk::core {
 
@@ -65,10 +69,12 @@ Reply Tenants::decide(const SetTenantLimits& command) {
     return fail(ErrorKind::not_found, "no such tenant");
   }
   if (auto good = check_limits(command.limits); !good) {
+    HK_SOMETIMES(limits_refused);
     return std::unexpected(std::move(good.error()));
   }
   Tenant& tenant = found->second;
   if (tenant.limits != command.limits) {
+    HK_SOMETIMES(limits_set);
     tenant.limits = command.limits;
     batch_.put(Put<Tenant>{tenant});
     batch_.effect(TenantChanged{context_.partition, tenant});

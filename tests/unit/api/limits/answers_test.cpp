@@ -259,9 +259,12 @@ TEST_F(Limits, TheGlobalOneIsOfAllTenants) {
   EXPECT_LT(served, 1000U);
 }
 
-TEST_F(Limits, SqsIsToldInItsWords) {
-  // The wire format is what errors_test.cpp is about; signatures are not checked for a link.
+TEST_F(Limits, SnsIsToldInItsWords) {
+  // A link needs no signature.
   limit({.own_rate = true, .all = {.rate = 1, .burst = 1}});
+  submitter.answer = [](core::Command&) -> core::Reply {
+    return fail(ErrorKind::not_found, "no such subscription");
+  };
   http::Response response;
   for (int i = 0; i < 1000 && response.status != 429; ++i) {
     response = call_as("", "GET",
