@@ -29,7 +29,7 @@ class Endings(Case):
         status, told = self.call(job, "complete", fence=fence, result={"b": 1, "a": [1.0, "é"]})
         self.assertEqual((status, told), (200, {"id": job, "status": "SUCCEEDED", "status_url": f"/api/v1/jobs/{job}"}))
         shown = self.server.job(job)
-        self.assertEqual(shown["result"], {"content_type": "application/json", "body": {"a": [1, "é"], "b": 1}, "size": 19, "truncated": False})
+        self.assertEqual(shown["result"], {"content_type": "application/json", "body": {"a": [1, "é"], "b": 1}, "size": 20, "truncated": False})
         self.assertEqual(shown["attempts"][0]["status_code"], 200)
         self.assertEqual(self.call(job, "complete", fence=fence, result={"a": [1, "é"], "b": 1})[0], 200, "said again")
         self.refused(self.call(job, "complete", fence=fence, result=2), 409, "job_finished", "SUCCEEDED")

@@ -65,6 +65,7 @@ void write_result(JsonWriter& json, const core::KeyChanged& changed, const Told&
 const Problem& problem_of_fault(int status) {
   switch (status) {
     case 404: return part_not_found;
+    case 412: return precondition_failed;
     case 413: return part_too_large;
     case 501: return part_not_available;
     default: return unlike_a_transact;

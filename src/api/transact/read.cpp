@@ -15,7 +15,7 @@ namespace hk::api::transact {
 
 namespace {
 
-using idempotency::Body;
+using Members = idempotency::Body;
 
 constexpr std::size_t depth_max = 24;  // a result of the usual depth, in an operation, in a list
 
@@ -35,7 +35,7 @@ struct Reading {
 
 using Made = Result<core::Operation>;
 
-Result<core::MessageId> read_job(const Body& body, Told& told) {
+Result<core::MessageId> read_job(const Members& body, Told& told) {
   const auto text = body.text("job");
   if (!text) {
     return std::unexpected(text.error());
@@ -51,7 +51,7 @@ Result<core::MessageId> read_job(const Body& body, Told& told) {
 }
 
 template <class Read>
-Made read_ending(Reading& reading, Told& told, const Result<Body>& body, Read read) {
+Made read_ending(Reading& reading, Told& told, const Result<Members>& body, Read read) {
   if (!body) {
     return std::unexpected(body.error());
   }
@@ -69,20 +69,20 @@ Made read_ending(Reading& reading, Told& told, const Result<Body>& body, Read re
 
 Made read_ack(Reading& reading, ExactJson json, Told& told) {
   return read_ending(reading, told,
-                     Body::of(std::move(json),
-                              {"op", "job", "fence", "receipt", "result", "body", "content_type"}),
+                     Members::of(std::move(json), {"op", "job", "fence", "receipt", "result",
+                                                   "body", "content_type"}),
                      jobs::read_completed);
 }
 
 Made read_nack(Reading& reading, ExactJson json, Told& told) {
-  return read_ending(
-      reading, told,
-      Body::of(std::move(json), {"op", "job", "fence", "receipt", "error", "retry", "retry_after"}),
-      jobs::read_failed);
+  return read_ending(reading, told,
+                     Members::of(std::move(json), {"op", "job", "fence", "receipt", "error",
+                                                   "retry", "retry_after"}),
+                     jobs::read_failed);
 }
 
 Made read_cancel(Reading& reading, ExactJson json, Told& told) {
-  const auto body = Body::of(std::move(json), {"op", "job"});
+  const auto body = Members::of(std::move(json), {"op", "job"});
   if (!body) {
     return std::unexpected(body.error());
   }
@@ -107,7 +107,7 @@ Result<void> check_no_workflow(const ExactJson* headers) {
 }
 
 Made read_publish(Reading& reading, ExactJson json, Told& told) {
-  const auto body = Body::of(std::move(json), {"op", "destination", "queue", "headers", "body"});
+  const auto body = Members::of(std::move(json), {"op", "destination", "queue", "headers", "body"});
   if (!body) {
     return std::unexpected(body.error());
   }
@@ -142,7 +142,7 @@ void name_key(const core::HeldKey& held, Told& told) {
 
 Made read_complete_key(Reading& reading, ExactJson json, Told& told) {
   const auto body =
-      Body::of(std::move(json), {"op", "key", "namespace", "token", "response", "ttl"});
+      Members::of(std::move(json), {"op", "key", "namespace", "token", "response", "ttl"});
   if (!body) {
     return std::unexpected(body.error());
   }
@@ -156,7 +156,7 @@ Made read_complete_key(Reading& reading, ExactJson json, Told& told) {
 
 Made read_fail_key(Reading& reading, ExactJson json, Told& told) {
   const auto body =
-      Body::of(std::move(json), {"op", "key", "namespace", "token", "error", "final"});
+      Members::of(std::move(json), {"op", "key", "namespace", "token", "error", "final"});
   if (!body) {
     return std::unexpected(body.error());
   }
@@ -271,7 +271,7 @@ std::optional<core::Status> status_named(std::string_view name) {
 }
 
 Result<core::Precondition> read_job_is(const ExactJson& json) {
-  const auto body = Body::of(json, {"job", "status"});
+  const auto body = Members::of(json, {"job", "status"});
   if (!body) {
     return std::unexpected(body.error());
   }
@@ -302,7 +302,8 @@ Result<core::Precondition> read_key_is(const ExactJson& json) {
   if (json.members.size() != 1) {
     return invalid("idempotency: must stand alone in its precondition");
   }
-  const auto body = Body::of(json.members.front().second, {"key", "namespace", "state", "token"});
+  const auto body =
+      Members::of(json.members.front().second, {"key", "namespace", "state", "token"});
   if (!body) {
     return invalid("idempotency: " + body.error().message);
   }
@@ -354,9 +355,12 @@ void read_precondition(const ExactJson& json, Asked& asked, std::size_t index,
     read = read_key_is(json);
   }
   if (!read) {
+    // A job that cannot be there is not there: that is how it fails when it is looked at, too.
+    constexpr int precondition_failed = 412;
+    const bool missing = read.error().kind == ErrorKind::not_found;
     faults.push_back({.of_precondition = true,
                       .index = index,
-                      .status = status_of(read.error()),
+                      .status = missing ? precondition_failed : status_of(read.error()),
                       .detail = std::move(read.error().message)});
     return;
   }
@@ -364,7 +368,8 @@ void read_precondition(const ExactJson& json, Asked& asked, std::size_t index,
 }
 
 /// The list, or none. invalid_argument: it is no list, or one of another length.
-Result<std::vector<ExactJson>> list_of(const Body& body, std::string_view name, std::size_t least) {
+Result<std::vector<ExactJson>> list_of(const Members& body, std::string_view name,
+                                       std::size_t least) {
   const ExactJson* const given = body.find(name);
   if (given == nullptr && least == 0) {
     return std::vector<ExactJson>{};
@@ -384,7 +389,7 @@ Read read_transact(const Services& services, Call& call) {
   if (!json) {
     return json.error();
   }
-  const auto body = Body::of(std::move(*json), {"preconditions", "operations"});
+  const auto body = Members::of(std::move(*json), {"preconditions", "operations"});
   if (!body) {
     return body.error();
   }
