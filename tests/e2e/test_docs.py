@@ -210,6 +210,9 @@ class Commands(Followed):
     def test_one_atomic_request(self):
         self.follow(read("docs/how-to/one-atomic-request.md"))
 
+    def test_keep_a_ledger(self):
+        self.follow(read("docs/how-to/keep-a-ledger.md"))
+
     def test_deduplicate(self):
         self.follow(read("docs/how-to/deduplicate.md"))
 
