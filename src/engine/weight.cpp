@@ -75,6 +75,18 @@ std::size_t text_of(const core::Subscribe& subscribe) {
 }
 std::size_t text_of(const core::SetSubscription& set) { return core::bytes_of(set.subscription); }
 std::size_t text_of(const core::EndKey& end) { return end.answer.size(); }
+/// An estimate: a batch has thousands of items with short names.
+std::size_t text_of(const core::ledger::Apply& apply) {
+  constexpr std::size_t name_bytes = 32;
+  std::size_t bytes = 0;
+  for (const core::ledger::Item& item : apply.items) {
+    bytes += sizeof(item);
+    if (const auto* made = std::get_if<core::ledger::CreateTransaction>(&item.operation)) {
+      bytes += made->entries.size() * (sizeof(core::ledger::EntryIn) + name_bytes);
+    }
+  }
+  return bytes;
+}
 std::size_t text_of(const core::SetGroupOptions& set) { return engine::bytes_of(set.options); }
 template <class Short>
 std::size_t text_of(const Short& /*command*/) {

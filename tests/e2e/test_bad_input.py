@@ -220,7 +220,87 @@ def ledger_report_rows():
     yield "POST", "/api/v1/ledger/books/none/verify", {}, "{}", 404, "none"
 
 
-ROWS = [*publishing_rows(), *body_rows(), *query_rows(), *unknown_rows(), *ledger_report_rows()]
+def ledger_rows():
+    """Calls of the ledger. The books are left as they are: `main`, which any of them makes, and no account."""
+    base = "/api/v1/ledger/books"
+    main = base + "/main"
+    two = '[{"account": "a", "side": "debit", "amount": 1, "currency": "USD"}, {"account": "b", "side": "credit", "amount": 1, "currency": "USD"}]'
+    bodies = {
+        ("POST", base): ["", "{", "[]", "{}", '{"id": 1}', '{"id": ""}', '{"id": "a/b"}', '{"id": "x", "name": 1}', '{"id": "x", "more": 1}',
+                         '{"id": "x", "id": "x"}', '{"id": "x", "metadata": {"a": 1}}', '{"id": "x", "indexed": "a"}'],
+        ("PATCH", main): ["", "{", "[]", '{"name": 1}', '{"id": "x"}', '{"metadata": []}', '{"indexed": [1]}'],
+        ("POST", main + "/close"): ["", "{}", '{"through": 1}', '{"through": "yesterday"}', '{"through": "2099-01-01T00:00:00Z"}', '{"through": null, "more": 1}'],
+        ("POST", main + "/erase"): ["{", "[]", '{"account": 1}', '{"account": "a", "transaction": "t"}', '{"keys": "k"}', '{"all": true}'],
+        ("POST", main + "/currencies"): ["", "{}", '{"code": "usd", "exponent": 2}', '{"code": "X", "exponent": 2}', '{"code": "XXXX"}',
+                                         '{"code": "XXXX", "exponent": 39}', '{"code": "XXXX", "exponent": -1}', '{"code": "XXXX", "exponent": 1.5}'],
+        ("POST", main + "/accounts"): ["", "{", "[]", "{}", '{"type": "bank"}', '{"type": "asset", "id": ""}', '{"type": "asset", "id": "a b"}',
+                                       '{"type": "asset", "path": "a::b"}', '{"type": "asset", "path": ":a"}', '{"type": "asset", "currency": "XYZW"}',
+                                       '{"type": "asset", "limits": {"USD": 1}}', '{"type": "asset", "limits": {"USD": {"min": 1}}}',
+                                       '{"type": "asset", "limits": {"USD": {"min_available": 1.5}}}', '{"type": "asset", "limits": {"XYZW": {"min_available": 1}}}',
+                                       '{"type": "asset", "metadata": {"k": null}}', json.dumps({"type": "asset", "metadata": {"k" * 41: "v"}}),
+                                       json.dumps({"type": "asset", "metadata": {"k": "v" * 501}}),
+                                       json.dumps({"type": "asset", "metadata": {str(i): "v" for i in range(51)}}), '{"type": "asset", "more": 1}'],
+        ("POST", main + "/transactions"): ["", "{", "[]", "{}", '{"entries": []}', '{"entries": 1}', '{"entries": [1, 2]}', '{"entries": [{}, {}]}',
+                                           '{"entries": %s, "id": ""}' % two, '{"entries": %s, "kind": "void"}' % two,
+                                           '{"entries": %s, "effective_at": "soon"}' % two,
+                                           '{"entries": %s, "kind": "pending", "expires_at": "soon"}' % two, '{"entries": %s, "check_history": 1}' % two,
+                                           '{"entries": %s, "conditions": [{}]}' % two, '{"entries": %s, "more": 1}' % two,
+                                           two.join(('{"entries": ', "}")).replace('"amount": 1', '"amount": -1'),
+                                           two.join(('{"entries": ', "}")).replace('"amount": 1', '"amount": 1.0'),
+                                           two.join(('{"entries": ', "}")).replace('"amount": 1', '"amount": "1e3"'),
+                                           two.join(('{"entries": ', "}")).replace('"amount": 1', '"amount": 9007199254740992'),
+                                           two.join(('{"entries": ', "}")).replace('"amount": 1', '"amount": "340282366920938463463374607431768211456"')],
+        ("POST", main + "/transactions/none/post"): ["{", "[]", '{"amounts": 1}', '{"amounts": ["x"]}', '{"final": 1}', '{"force": true}', '{"effective_at": "original"}'],
+        ("POST", main + "/transactions/none/void"): ["{", "[]", '{"amounts": []}', '{"final": true}', '{"id": 1}'],
+        ("POST", main + "/transactions/none/reverse"): ["{", "[]", '{"final": true}', '{"force": 1}', '{"effective_at": "never"}'],
+        ("PATCH", main + "/transactions/none/metadata"): ["", "{}", '{"metadata": 1}', '{"metadata": {"k": 1}}', '{"more": 1}'],
+        ("PATCH", main + "/accounts/none"): ["", "{", "[]", '{"state": "gone"}', '{"limits": 1}', '{"type": "asset"}'],
+        ("POST", main + "/batches"): ["", "{", "[]", "{}", '{"items": []}', '{"items": {}}', '{"items": [1], "mode": "all"}', '{"items": [1], "limits": "never"}',
+                                      '{"items": [1], "more": 1}', '{"items": [{"op": "fly"}], "mode": "atomic"}'],
+        ("POST", main + "/subscriptions"): ["", "{}", '{"destination": 1}', '{"destination": "ftp://example.com/"}', '{"queue": "none"}',
+                                            '{"destination": "http://127.0.0.1:9/", "queue": "q"}', '{"destination": "http://127.0.0.1:9/", "types": "all"}'],
+        ("POST", main + "/monitors"): ["", "{}", '{"currency": "USD", "lt": 1}', '{"account": "a", "currency": "USD"}', '{"account": "a", "prefix": "b", "currency": "USD", "lt": 1}',
+                                       '{"prefix": "a:", "currency": "USD", "lt": 1}', '{"prefix": "a", "currency": "XYZW", "lt": 1}', '{"prefix": "a", "currency": "USD", "lt": "x"}'],
+    }
+    bodies["POST", main + "/transactions/preview"] = bodies["POST", main + "/transactions"]
+    for (method, target), wrong in bodies.items():
+        for body in wrong:
+            yield method, target, {}, body, 400, None
+    for target in (base, main, main + "/currencies", main + "/accounts", main + "/accounts/none", main + "/accounts/none/balances",
+                   main + "/accounts/none/entries", main + "/transactions", main + "/transactions/none", main + "/records", main + "/checkpoints",
+                   main + "/subscriptions", main + "/monitors"):
+        yield "GET", target + "?unknown=1", {}, None, 400, "unknown"
+    for target in (base, main + "/accounts", main + "/transactions", main + "/records", main + "/checkpoints"):
+        for query in ("limit=0", "limit=1001", "limit=x", "limit=1&limit=2", "limit="):
+            yield "GET", f"{target}?{query}", {}, None, 400, "limit"
+    for target in (base, main + "/accounts", main + "/transactions", main + "/checkpoints"):
+        for cursor in ("nonsense", "%00", "1-1-1-000000000000"):
+            yield "GET", f"{target}?cursor={cursor}", {}, None, 400, "cursor"
+    for query in ("type=bank", "state=gone", "metadata%5Bk%5D=v", "available_gte=1", "currency=USD&available_lt=x", "metadata=1"):
+        yield "GET", f"{main}/accounts?{query}", {}, None, 400, query.split("%5B")[0].split("=")[0] if "available" not in query else None
+    for query in ("side=up", "kind=x", "state=gone", "amount_min=-1", "amount_max=x", "effective_from=x", "recorded_to=2026-13-01T00:00:00Z", "metadata%5Bk%5D=v"):
+        yield "GET", f"{main}/transactions?{query}", {}, None, 400, query.split("%5B")[0].split("=")[0]
+    for query in ("as_of_effective=x", "as_of_recorded=x", "as_of_seq=x", "as_of_seq=1&as_of_recorded=2026-01-01T00:00:00Z", "currency="):
+        yield "GET", f"{main}/accounts/none/balances?{query}", {}, None, 400, query.split("=")[0]
+    for query in ("after_seq=x", "after_seq=-1", "wait=x", "wait=31s"):
+        yield "GET", f"{main}/records?{query}", {}, None, 400, query.split("=")[0]
+    yield "POST", f"{main}/transactions?balances=maybe", {}, "{}", 400, "balances"
+    yield "POST", f"{main}/batches?balances=1", {}, "{}", 400, "balances"
+    for method, target, body in (("GET", "/none", None), ("PATCH", "/none", "{}"), ("POST", "/none/accounts", '{"type": "asset"}'), ("GET", "/none/accounts", None),
+                                 ("GET", "/none/records?wait=5s", None), ("GET", "/main/accounts/none", None), ("PATCH", "/main/accounts/none", "{}"),
+                                 ("GET", "/main/accounts/none/balances", None), ("GET", "/main/accounts/none/entries", None), ("GET", "/main/transactions/none", None),
+                                 ("GET", "/main/transactions?account=none", None), ("POST", "/main/transactions", '{"entries": %s}' % two),
+                                 ("POST", "/main/transactions/preview", '{"entries": %s}' % two), ("POST", "/main/transactions/none/post", None),
+                                 ("POST", "/main/transactions/none/void", None), ("POST", "/main/transactions/none/reverse", None),
+                                 ("PATCH", "/main/transactions/none/metadata", '{"metadata": {"k": "v"}}'), ("DELETE", "/main/subscriptions/lsub_none", None),
+                                 ("DELETE", "/main/monitors/lmon_none", None), ("POST", "/main/erase", '{"account": "none"}'),
+                                 ("POST", "/main/monitors", '{"account": "none", "currency": "USD", "lt": 1}')):
+        yield method, base + target, {}, body, 404, "none" if "entries" not in (body or "") else None
+    yield "POST", f"{main}/transactions/none/reverse", {}, '{"force": true}', (403, 404), None
+    yield "POST", f"{main}/accounts", {}, BIG, 413, "large"
+
+
+ROWS = [*publishing_rows(), *body_rows(), *query_rows(), *unknown_rows(), *ledger_rows(), *ledger_report_rows()]
 
 # What has nothing that could be wrong, or is tested with the token of the operator (test_tenants.py).
 WITHOUT_ROWS = {("GET", "/v2/topics"), ("DELETE", "/v2/topics/{name}"), ("GET", "/v2/queues"), ("DELETE", "/v2/queues/{name}"),
@@ -261,6 +341,9 @@ class BadInput(unittest.TestCase):
         for target in ("/v2/schedules", "/v2/queues", "/v2/topics", "/v2/flowControl"):
             self.assertEqual(self.server.get(target).json(), [], target)
         self.assertEqual(self.server.metrics()["hikyaku_messages_accepted_total"], accepted)
+        kinds = [one["kind"] for one in self.server.get("/api/v1/ledger/-/records").json()["records"]]
+        self.assertEqual([kind for kind in kinds if kind != "checkpoint"], ["book"])
+        self.assertEqual([one["id"] for one in self.server.get("/api/v1/ledger/books").json()["books"]], ["main"])
 
     def test_an_item_of_a_batch_is_refused_alone(self):
         items = [{}, {"destination": 1}, {"destination": "nowhere/"}, "nowhere", 7,

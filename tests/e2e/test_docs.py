@@ -195,6 +195,9 @@ class Commands(Followed):
     def test_take_effect_once(self):
         self.follow(read("docs/how-to/take-effect-once.md"))
 
+    def test_keep_a_ledger(self):
+        self.follow(read("docs/how-to/keep-a-ledger.md"))
+
     def test_a_wallet_in_ten_minutes(self):
         self.follow(read("docs/tutorials/a-wallet-in-ten-minutes.md"))
 

@@ -12,7 +12,7 @@ namespace {
 constexpr std::array key_routes = {
     Route{"POST", "/api/v1/idempotency/claim", Access::tenant, claim,
           {.tag = "idempotency", .summary = "Claim a key: the first claimer does the work, later ones get its outcome",
-           .request = "ClaimKey", .status = 201, .response = "KeyClaimed"}, Body::message, {.show = show_ended}},
+           .request = "ClaimKey", .status = 201, .response = "KeyClaimed"}, api::Body::message, {.show = show_ended}},
     Route{"POST", "/api/v1/idempotency/renew", Access::tenant, renew,
           {.tag = "idempotency", .summary = "Extend the lease of a claim", .request = "RenewKey",
            .response = "KeyRenewed"}},

@@ -24,7 +24,6 @@ namespace hk::api::ledger {
 namespace {
 
 using core::ledger::Apply;
-using core::ledger::Code;
 using core::ledger::ItemResult;
 using core::ledger::LedgerApplied;
 
@@ -122,12 +121,6 @@ http::Response answer_batch(const LedgerApplied& applied, Apply::Mode mode, bool
 bool is_forced(const core::ledger::Operation& operation) {
   const auto* const reverse = std::get_if<core::ledger::ReverseTransaction>(&operation);
   return reverse != nullptr && reverse->force;
-}
-
-core::ledger::Refusal not_granted() {
-  return {.code = Code::permission_denied,
-          .member = "force",
-          .detail = "force: needs the grant ledger.force, which this token does not have"};
 }
 
 // ---- the answer again ----

@@ -168,6 +168,12 @@ http::Response problem_of(const LedgerRefusal& refusal, std::string_view request
   });
 }
 
+LedgerRefusal not_granted() {
+  return {.code = Code::permission_denied,
+          .member = "force",
+          .detail = "force: needs the admin token with the header Hikyaku-Tenant"};
+}
+
 LedgerRefusal invalid(std::string_view member, std::string_view right) {
   std::string detail(member);
   detail += member.empty() ? "" : ": ";

@@ -22,6 +22,8 @@ void write_refusal_members(JsonWriter& json, const core::ledger::Refusal& refusa
 http::Response problem_of(const core::ledger::Refusal& refusal, std::string_view request_id,
                           const std::function<void(JsonWriter&)>& more = {});
 
+/// 403: `force` is for who has the grant.
+core::ledger::Refusal not_granted();
 /// 400 `invalid`; `member`: what is wrong, "" the whole.
 core::ledger::Refusal invalid(std::string_view member, std::string_view right);
 

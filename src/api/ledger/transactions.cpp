@@ -58,7 +58,11 @@ Write void_hold(const Services& services, Call& call) {
 }
 
 Write reverse_transaction(const Services& services, Call& call) {
-  return plan_transaction(services, call, read_reverse(call.request.body, call.more_params.at(0)));
+  auto read = read_reverse(call.request.body, call.more_params.at(0));
+  if (read && read->force && !call.by_admin) {
+    return refuse(call, not_granted());
+  }
+  return plan_transaction(services, call, std::move(read));
 }
 
 Write set_transaction_metadata(const Services& services, Call& call) {
