@@ -214,6 +214,13 @@ void Audit::fold(std::uint64_t seq, const TransactionMade& made) {
     }
   }
   if (made.resolves) {
+    for (std::size_t i = 0; i < made.entries.size(); ++i) {
+      const auto of =
+          std::ranges::find(made.released, i < made.of.size() ? made.of[i] : i, &Released::index);
+      if (of == made.released.end() || of->amount < made.entries[i].amount) {
+        fault(seq, "it posts more than it takes from the hold " + *made.resolves);
+      }
+    }
     release(seq, *made.resolves, made.released, made.final);
   }
 }

@@ -157,7 +157,14 @@ TEST_F(LedgerAudit, RecordsThatAreChainedButCannotBeAreFaults) {
   release.released = {{0, 10}};
   cl::TransactionMade again = release;
   again.resolves = "held";
+  cl::TransactionMade greedy =
+      transaction({{"bank", cl::Side::debit, 9, "USD"}, {"shop", cl::Side::credit, 9, "USD"}});
+  greedy.resolves = "open";
+  greedy.of = {0, 1};
+  greedy.released = {{0, 9}, {1, 8}};
+  greedy.final = false;
   const Row rows[] = {
+      {"posts more than it takes", greedy, "posts more"},
       {"unbalanced",
        transaction({{"bank", cl::Side::debit, 5, "USD"}, {"shop", cl::Side::credit, 4, "USD"}}),
        "not balanced in USD"},
