@@ -78,7 +78,7 @@ std::size_t text_of(const core::EndJob& end) { return end.result.size() + end.er
 std::size_t text_of(const core::EndKey& end) { return end.answer.size(); }
 std::size_t text_of(const core::Transact& transact) {
   std::size_t bytes = 0;
-  for (const core::Operation& one : transact.operations) {
+  for (const core::TransactOperation& one : transact.operations) {
     if (const auto* const job = std::get_if<core::EndJob>(&one)) {
       bytes += record_bytes + text_of(*job);
     } else if (const auto* const key = std::get_if<core::EndKey>(&one)) {
@@ -126,7 +126,7 @@ Weight weight_of(const core::Command& command) {
     weight.written *= std::max<std::size_t>(publish->copies, 1);
   }
   if (const auto* transact = command.get_if<core::Transact>()) {
-    for (const core::Operation& one : transact->operations) {
+    for (const core::TransactOperation& one : transact->operations) {
       if (const auto* publish = std::get_if<core::Publish>(&one)) {
         const auto [carried, written] = weight_of(*publish);
         weight.carried += carried;

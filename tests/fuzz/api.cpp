@@ -74,7 +74,7 @@ std::variant<core::Published, core::FannedOut> publish(const core::Publish& comm
 
 core::Transacted done_by(const core::Transact& transact) {
   core::Transacted done{.id = "tx_1"};
-  for (const core::Operation& one : transact.operations) {
+  for (const core::TransactOperation& one : transact.operations) {
     if (const auto* sent = std::get_if<core::Publish>(&one)) {
       std::visit([&done](auto&& reply) { done.results.emplace_back(std::move(reply)); },
                  publish(*sent));

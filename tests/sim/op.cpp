@@ -121,7 +121,7 @@ core::EndKey to_end_key(const Op& op) {
           op.key.ends_sooner ? std::optional(op.key.kept_for) : std::nullopt};
 }
 
-core::Operation to_operation(const Op& op) {
+core::TransactOperation to_operation(const Op& op) {
   switch (op.kind) {
     case Op::Kind::publish: return to_publish(op);
     case Op::Kind::end_job: return to_end_job(op);

@@ -12,6 +12,7 @@
 #include "api/ledger/query.h"
 #include "api/ledger/reading.h"
 #include "api/ledger/render.h"
+#include "api/limits/told.h"
 #include "api/problem.h"
 #include "api/reply.h"
 #include "api/text.h"
@@ -225,6 +226,9 @@ Write apply_batch(const Services& services, Call& call) {
     return Refusal{batch_too_large, 413,
                    "a batch has at most " + std::to_string(core::ledger::batch_items_max) +
                        " items: send several"};
+  }
+  if (const auto turned = call.answer.recharge(read->items.size())) {
+    return limits::refusal(Surface::own, *turned, call.answer.request_id());
   }
   const auto counts = std::make_shared<Counts>();
   std::vector<bool> transactions(read->items.size());

@@ -33,7 +33,7 @@ struct Reading {
 
 // ---- operations, each with what is told of it ----
 
-using Made = Result<core::Operation>;
+using Made = Result<core::TransactOperation>;
 
 Result<core::MessageId> read_job(const Members& body, Told& told) {
   const auto text = body.text("job");

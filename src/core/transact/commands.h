@@ -30,14 +30,14 @@ using Precondition = std::variant<JobIs, KeyIs>;
 
 /// Each as if it were asked alone, but for these: an EndJob must end its job, and not find that it
 /// was ended so before; a CancelMessage is of a job that nobody has.
-using Operation = std::variant<EndJob, Publish, CancelMessage, EndKey, ReleaseKey>;
+using TransactOperation = std::variant<EndJob, Publish, CancelMessage, EndKey, ReleaseKey>;
 
 /// First all preconditions, then all operations, in their order; each operation sees what those
 /// before it do. The first that cannot be done ends it, and nothing is changed.
 struct Transact {
   TenantId tenant{};  ///< of all operations
   std::vector<Precondition> preconditions{};
-  std::vector<Operation> operations{};
+  std::vector<TransactOperation> operations{};
 };
 
 using TransactCommand = std::variant<Transact>;

@@ -99,7 +99,7 @@ Transacted Transacts::decide(Transact command) {
   HK_SOMETIMES(transacted);
   Transacted done{.id = transact_id(batch_.now(), context_.rng)};
   done.results.reserve(command.operations.size());
-  for (Operation& one : command.operations) {
+  for (TransactOperation& one : command.operations) {
     done.results.push_back(
         std::visit([&](auto& operation) { return perform(std::move(operation), plan); }, one));
   }

@@ -146,7 +146,7 @@ TEST(Transact, TheFirstThatCannotBeDoneEndsIt) {
   no_group.topic = "nobody";
   struct Row {
     std::string_view name;
-    std::function<Operation()> operation;
+    std::function<TransactOperation()> operation;
     std::optional<ErrorKind> error;
     std::optional<JobEnded::Outcome> job;
     std::optional<KeyChanged::Outcome> key;
@@ -155,22 +155,22 @@ TEST(Transact, TheFirstThatCannotBeDoneEndsIt) {
       {"old fence", [&] { return stale; }, {}, JobEnded::Outcome::lease_lost, {}},
       {"no such job", [&] { return stranger; }, ErrorKind::not_found, {}, {}},
       {"bad policy",
-       [&] { return Operation(Rig::publishing(bad_retry)); },
+       [&] { return TransactOperation(Rig::publishing(bad_retry)); },
        ErrorKind::invalid_argument,
        {},
        {}},
       {"a pulled queue with a URL",
-       [&] { return Operation(Rig::publishing(of_other_kind)); },
+       [&] { return TransactOperation(Rig::publishing(of_other_kind)); },
        ErrorKind::conflict,
        {},
        {}},
       {"no such queue",
-       [&] { return Operation(PullRig::sending("none", "x")); },
+       [&] { return TransactOperation(PullRig::sending("none", "x")); },
        ErrorKind::not_found,
        {},
        {}},
       {"no such group",
-       [&] { return Operation(Rig::publishing(no_group)); },
+       [&] { return TransactOperation(Rig::publishing(no_group)); },
        ErrorKind::not_found,
        {},
        {}},
