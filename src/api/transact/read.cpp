@@ -356,11 +356,11 @@ void read_precondition(const ExactJson& json, Asked& asked, std::size_t index,
   }
   if (!read) {
     // A job that cannot be there is not there: that is how it fails when it is looked at, too.
-    constexpr int precondition_failed = 412;
+    constexpr int not_as_asked = 412;
     const bool missing = read.error().kind == ErrorKind::not_found;
     faults.push_back({.of_precondition = true,
                       .index = index,
-                      .status = missing ? precondition_failed : status_of(read.error()),
+                      .status = missing ? not_as_asked : status_of(read.error()),
                       .detail = std::move(read.error().message)});
     return;
   }
