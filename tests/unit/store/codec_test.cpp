@@ -73,6 +73,9 @@ TEST(Codec, StatesAndAttemptsComeBackAsTheyWere) {
   EXPECT_EQ(write.table, Table::attempt);
   EXPECT_EQ(write.key, encode_key<core::Attempt>({core::Seq{77}, 2}));
   EXPECT_EQ(Codec<core::Attempt>::decode({}, write.value), samples::attempt(2));
+  core::Attempt told = samples::attempt(2);
+  told.told = true;
+  EXPECT_EQ(Codec<core::Attempt>::decode({}, Codec<core::Attempt>::encode(told)), told);
 }
 
 TEST(Codec, LaneEntriesComeBackAsTheyWere) {
