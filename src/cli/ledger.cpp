@@ -43,7 +43,7 @@ const json::array& list_in(const json::value& value, const char* name) {
 
 /// The answer as it is, or what `print` makes of it.
 template <class Print>
-int show(const Connection& connection, const std::string& path, Print print) {
+int show_ledger(const Connection& connection, const std::string& path, Print print) {
   int code = exit_ok;
   const auto answer = call(connection, "GET", path, {}, {}, code, minutes(10));
   if (!answer) {
@@ -133,28 +133,28 @@ void print_verified(const std::string& book, const json::value& value) {
 }  // namespace
 
 int list_ledger_accounts(const Connection& connection, const LedgerArguments& arguments) {
-  return show(connection,
-              ledger_path(arguments, "/accounts") + query_of({{"prefix", arguments.prefix},
-                                                              {"type", arguments.type},
-                                                              {"state", arguments.state},
-                                                              {"limit", arguments.limit},
-                                                              {"cursor", arguments.cursor}}),
-              [](const json::value& value) {
-                for (const json::value& account : list_in(value, "accounts")) {
-                  const std::string currency = text_of(account, "currency");
-                  fmt::print("{:<32} {:<10} {:<6} {:<7} {}\n", text_of(account, "path"),
-                             text_of(account, "type"), currency.empty() ? "any" : currency,
-                             text_of(account, "state"), text_of(account, "id"));
-                }
-                print_more(value);
-              });
+  return show_ledger(connection,
+                     ledger_path(arguments, "/accounts") + query_of({{"prefix", arguments.prefix},
+                                                                     {"type", arguments.type},
+                                                                     {"state", arguments.state},
+                                                                     {"limit", arguments.limit},
+                                                                     {"cursor", arguments.cursor}}),
+                     [](const json::value& value) {
+                       for (const json::value& account : list_in(value, "accounts")) {
+                         const std::string currency = text_of(account, "currency");
+                         fmt::print("{:<32} {:<10} {:<6} {:<7} {}\n", text_of(account, "path"),
+                                    text_of(account, "type"), currency.empty() ? "any" : currency,
+                                    text_of(account, "state"), text_of(account, "id"));
+                       }
+                       print_more(value);
+                     });
 }
 
 int show_ledger_balances(const Connection& connection, const LedgerArguments& arguments) {
   const std::string path = arguments.account.empty()
                                ? "/balances"
                                : "/accounts/" + query_escape(arguments.account) + "/balances";
-  return show(
+  return show_ledger(
       connection,
       ledger_path(arguments, path) + query_of({{"prefix", arguments.prefix},
                                                {"group_by", arguments.group_by},
@@ -212,7 +212,7 @@ int post_to_ledger(const Connection& connection, const LedgerArguments& argument
 }
 
 int list_ledger_transactions(const Connection& connection, const LedgerArguments& arguments) {
-  return show(
+  return show_ledger(
       connection,
       ledger_path(arguments, "/transactions") + query_of({{"account", arguments.account},
                                                           {"prefix", arguments.prefix},
@@ -239,7 +239,7 @@ int show_ledger_statement(const Connection& connection, const LedgerArguments& a
   std::string cursor = arguments.cursor;
   for (bool first = true;; first = false) {
     std::string next;
-    const int code = show(
+    const int code = show_ledger(
         connection,
         path + query_of({{"currency", arguments.currency},
                          {"from", arguments.from},
@@ -273,21 +273,21 @@ int show_ledger_statement(const Connection& connection, const LedgerArguments& a
 }
 
 int show_ledger_report(const Connection& connection, const LedgerArguments& arguments) {
-  return show(connection,
-              ledger_path(arguments, "/reports/" + query_escape(arguments.report)) +
-                  query_of({{"prefix", arguments.prefix},
-                            {"from", arguments.from},
-                            {"to", arguments.to},
-                            {"by", arguments.by},
-                            {"limit", arguments.limit},
-                            {"cursor", arguments.cursor},
-                            {"as_of_effective", arguments.as_of_effective},
-                            {"as_of_recorded", arguments.as_of_recorded},
-                            {"as_of_seq", arguments.as_of_seq}}),
-              [&](const json::value& value) {
-                arguments.report == "integrity" ? print_verified(arguments.book, value)
-                                                : print_report(value);
-              });
+  return show_ledger(connection,
+                     ledger_path(arguments, "/reports/" + query_escape(arguments.report)) +
+                         query_of({{"prefix", arguments.prefix},
+                                   {"from", arguments.from},
+                                   {"to", arguments.to},
+                                   {"by", arguments.by},
+                                   {"limit", arguments.limit},
+                                   {"cursor", arguments.cursor},
+                                   {"as_of_effective", arguments.as_of_effective},
+                                   {"as_of_recorded", arguments.as_of_recorded},
+                                   {"as_of_seq", arguments.as_of_seq}}),
+                     [&](const json::value& value) {
+                       arguments.report == "integrity" ? print_verified(arguments.book, value)
+                                                       : print_report(value);
+                     });
 }
 
 int verify_ledger(const Connection& connection, const LedgerArguments& arguments) {
