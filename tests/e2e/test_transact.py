@@ -118,9 +118,20 @@ class Transact(Case):
         self.receiver.wait("/g1")
         self.receiver.wait("/g2")
 
-    def test_a_key_is_required(self):
+    def test_a_key_is_required_and_counts_once(self):
         without = self.server.request("POST", PATH, json.dumps({"operations": []}))
         self.assertEqual((without.status, without.json()["code"]), (400, "idempotency_key_required"))
+        operation = {"op": "publish", "destination": self.receiver.url("/once"), "body": "x"}
+        first = transact(self.server, "once-1", operation)
+        again = transact(self.server, "once-1", operation)
+        self.assertEqual((again.status, again.body), (200, first.body))
+        self.assertEqual(again.headers["Idempotent-Replayed"], "true")
+        other = transact(self.server, "once-1", operation | {"body": "y"})
+        self.assertEqual((other.status, other.json()["code"]), (422, "idempotency_key_reused"))
+        wrong = {"op": "ack", "job": first.json()["results"][0]["messageId"], "fence": "0.9.9"}
+        self.refused(transact(self.server, "once-2", wrong), 409, transact(self.server, "once-2", wrong).json()["code"])
+        self.receiver.wait("/once")
+        self.assertEqual(len(self.receiver.at("/once")), 1)
 
     def test_it_is_bounded(self):
         operation = {"op": "publish", "destination": self.receiver.url("/many"), "body": "x"}

@@ -91,7 +91,8 @@ core::Transacted done_by(const core::Transact& transact) {
 }
 
 /// As the core would, for the commands that carry what came from outside; the rest finds nothing.
-core::Reply answer(core::Command& command) {
+core::Reply answer(core::Command& given) {
+  const core::Command& command = core::effect_of(given);
   if (const auto* one = command.get_if<core::Publish>()) {
     return std::visit([](auto&& reply) { return core::Reply(std::move(reply)); }, publish(*one));
   }

@@ -11,7 +11,8 @@ class TransactApi : public ApiTest {
   }
   void answer_with(core::Transacted done) {
     submitter.answer = [this, done = std::move(done)](core::Command& command) -> core::Reply {
-      asked = std::move(const_cast<core::Transact&>(command.get<core::Transact>()));
+      asked =
+          std::move(const_cast<core::Transact&>(core::effect_of(command).get<core::Transact>()));
       return done;
     };
   }
