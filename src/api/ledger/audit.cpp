@@ -113,9 +113,10 @@ void Audit::check_checkpoint(std::uint64_t seq, const Checkpoint& checkpoint) {
     fault(seq, "the signature of the checkpoint is not that of the book's key");
   }
   if (checkpoint.last_seq + 1 != seq ||
-      (checkpoint.first_seq != uncovered_from_ && !began_before) || uncovered_.empty()) {
+      (checkpoint.first_seq != uncovered_from_ && !began_before) ||
+      (uncovered_.empty() && !began_before)) {
     fault(seq, "the checkpoint does not cover the records since the one before");
-  } else if (checkpoint.last_hash != uncovered_.back() ||
+  } else if ((!uncovered_.empty() && checkpoint.last_hash != uncovered_.back()) ||
              (!began_before && core::ledger::merkle_root(uncovered_) != checkpoint.root)) {
     fault(seq, "the root of the checkpoint is not that of its records");
   }

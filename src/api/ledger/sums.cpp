@@ -55,6 +55,32 @@ bool has_account(Reader& reader, const BookPlace& place, const std::string& path
   return !found.empty() && found.front().path == path;
 }
 
+Result<void> add_account(Sums& sums, Reader& reader, const Account& account, const AsOf& as_of) {
+  const Side normal = core::ledger::normal_side(account.type);
+  for (const Standing& standing : account.standings) {
+    const Counters128 counters = counters_at(reader, account, standing, as_of);
+    if ((as_of.effective || as_of.seq) && counters == Counters128{}) {
+      continue;  // it was moved later
+    }
+    Sum& sum = sums[standing.currency];
+    if (sum.accounts == 0) {
+      sum.normal = normal;
+    } else if (sum.normal != normal) {
+      sum.normal.reset();
+    }
+    ++sum.accounts;
+    if (!add_counters(sum.counters, counters)) {
+      return too_much();
+    }
+  }
+  return {};
+}
+
+/// A path with fewer segments is a group of its own: what is below it has a longer name.
+bool is_alone(std::string_view path, std::size_t segments) {
+  return static_cast<std::size_t>(std::ranges::count(path, ':')) + 1 < segments;
+}
+
 std::size_t place_of(AccountType type) {
   return static_cast<std::size_t>(std::ranges::find(account_types, type) - account_types.begin());
 }
@@ -73,24 +99,7 @@ Result<Sums> sums_under(Reader& reader, const BookPlace& place, const std::strin
                         const AsOf& as_of) {
   Sums sums;
   auto summed = each_account(reader, place, prefix, [&](const Account& account) -> Result<void> {
-    const Side normal = core::ledger::normal_side(account.type);
-    for (const Standing& standing : account.standings) {
-      const Counters128 counters = counters_at(reader, account, standing, as_of);
-      if ((as_of.effective || as_of.seq) && counters == Counters128{}) {
-        continue;  // it was moved later
-      }
-      Sum& sum = sums[standing.currency];
-      if (sum.accounts == 0) {
-        sum.normal = normal;
-      } else if (sum.normal != normal) {
-        sum.normal.reset();
-      }
-      ++sum.accounts;
-      if (!add_counters(sum.counters, counters)) {
-        return too_much();
-      }
-    }
-    return {};
+    return add_account(sums, reader, account, as_of);
   });
   if (!summed) {
     return std::unexpected(summed.error());
@@ -141,12 +150,20 @@ Result<GroupPage> groups_under(Reader& reader, const BookPlace& place, const std
       page.more = true;
       return page;
     }
-    // A name shorter than the prefix: of that group only what is below the prefix was asked for.
-    auto sums = sums_under(reader, place, within ? name : prefix, as_of);
-    if (!sums) {
-      return std::unexpected(sums.error());
+    Sums sums;
+    if (is_alone(path, segments)) {
+      if (auto good = add_account(sums, reader, next.front(), as_of); !good) {
+        return std::unexpected(good.error());
+      }
+    } else {
+      // A name shorter than the prefix: of that group only what is below the prefix was asked for.
+      auto below = sums_under(reader, place, within ? name : prefix, as_of);
+      if (!below) {
+        return std::unexpected(below.error());
+      }
+      sums = std::move(*below);
     }
-    page.groups.push_back({name, reached, std::move(*sums)});
+    page.groups.push_back({name, reached, std::move(sums)});
   }
 }
 

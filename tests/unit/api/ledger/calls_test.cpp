@@ -202,8 +202,8 @@ TEST_F(LedgerCalls, AccountsAreListedByFilters) {
   }
   const auto ids = [this](std::string query) {
     std::string all;
-    for (const auto& one :
-         json(call("GET", "/api/v1/ledger/-/accounts?" + query)).at("accounts").as_array()) {
+    const auto listed = json(call("GET", "/api/v1/ledger/-/accounts?" + query));
+    for (const auto& one : listed.at("accounts").as_array()) {
       all += one.at("id").as_string().c_str();
     }
     return all;

@@ -53,16 +53,19 @@ TEST_F(Limits, EveryRouteHasItsClass) {
                                             "POST /v2/enqueue/{queue}/{destination...}",
                                             "POST /v2/batch"};
   const std::set<std::string> receiving = {"POST /api/v1/idempotency/claim"};
-  const std::set<std::string> never = {"POST /api/v1/idempotency/renew",
-                                       "POST /api/v1/idempotency/complete",
-                                       "POST /api/v1/idempotency/fail"};
+  const std::set<std::string> never = {
+      "POST /api/v1/idempotency/renew", "POST /api/v1/idempotency/complete",
+      "POST /api/v1/idempotency/fail", "POST /api/v1/jobs/{id}/complete",
+      "POST /api/v1/jobs/{id}/fail"};
   std::size_t special = 0;
   for (const RouteTable& table : route_tables()) {
     for (const Route& route : table.routes) {
       const std::string row = std::string(route.method) + ' ' + std::string(route.pattern);
       SCOPED_TRACE(row);
-      std::optional<RateClass> expected =
-          route.method == "GET" ? RateClass::read : RateClass::manage;
+      std::optional<RateClass> expected = route.method == "GET" ? RateClass::read
+                                          : route.pattern.starts_with("/api/v1/ledger/")
+                                              ? RateClass::ledger
+                                              : RateClass::manage;
       if (publishing.contains(row)) expected = RateClass::publish;
       if (receiving.contains(row)) expected = RateClass::receive;
       if (never.contains(row)) expected = std::nullopt;
