@@ -127,8 +127,15 @@ void IdempotencyKeys::look_again(ReceiverId receiver) {
   stop_waiting(receiver, std::move(reply));
 }
 
-/// A bounded part of them, a whole line at a time; the rest makes the next batch come at once.
+/// A bounded part of them, a whole line at a time, so that who came first is first also if the time
+/// of another one is over; the rest makes the next batch come at once.
 void IdempotencyKeys::advance() {
+  for (const auto& [at, receiver] : looks_) {
+    if (context_.starting && at > batch_.now()) {
+      break;
+    }
+    changed_.insert(line_of(waiters_.at(receiver).claim));
+  }
   std::size_t left = limits_.key_wakes_per_batch;
   while (!changed_.empty()) {
     const Line line = *changed_.begin();
@@ -141,13 +148,6 @@ void IdempotencyKeys::advance() {
       look_again(receiver);
     }
     changed_.erase(line);
-  }
-  for (; left > 0 && !looks_.empty(); --left) {
-    const auto [at, receiver] = *looks_.begin();
-    if (context_.starting && at > batch_.now()) {
-      break;
-    }
-    look_again(receiver);
   }
 }
 
