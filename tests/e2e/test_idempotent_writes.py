@@ -11,7 +11,13 @@ from harness import Server
 
 CLAIM = "/api/v1/idempotency/claim"
 REFUSES = {("post", "/api/v1/admin/backup"), ("post", "/api/v1/tenants"), ("post", "/api/v1/tenants/{id}/rotate-token"),
-           ("post", "/api/v1/tenants/{id}/access-keys")}
+           ("post", "/api/v1/tenants/{id}/access-keys"), ("post", "/api/v1/ledger/books/{book}/verify")}
+BOOK = "/api/v1/ledger/books/main"
+
+
+def moving(amount, **more):
+    return {"entries": [{"account": "a", "side": "debit", "amount": amount, "currency": "USD"},
+                        {"account": "b", "side": "credit", "amount": amount, "currency": "USD"}], **more}
 
 
 def problem(answer):
@@ -39,6 +45,40 @@ class IdempotentWrites(unittest.TestCase):
     def access_key(self):
         return self.send("POST", f"/api/v1/tenants/{self.tenant}/access-keys", token=self.admin).json()["access_key_id"]
 
+    def ledger_rows(self):
+        for account in ("a", "b"):
+            self.send("POST", BOOK + "/accounts", {"id": account, "type": "asset"})
+        for name, kind in (("t", "posted"), ("h1", "pending"), ("h2", "pending")):
+            self.assertEqual(self.send("POST", BOOK + "/transactions", moving(1, id=name, kind=kind)).status, 201)
+        subscription = {"destination": "http://127.0.0.1:9/x"}
+        monitor = {"account": "a", "currency": "USD", "lt": 1}
+        made = [[self.send("POST", f"{BOOK}/{what}", body).json()["id"] for _ in range(2)]
+                for what, body in (("subscriptions", subscription), ("monitors", monitor))]
+        books, book = "/api/v1/ledger/books", "/api/v1/ledger/books/{book}"
+        one = lambda target, first, other, status: ((target, first), (target, other), status, {})  # noqa: E731
+        return {
+            ("post", books): one(books, {"id": "x"}, {"id": "y"}, 201),
+            ("patch", book): one(BOOK, {"name": "x"}, {"name": "y"}, 200),
+            ("post", book + "/erase"): one(BOOK + "/erase", {"account": "a"}, {"account": "b"}, 200),
+            ("post", book + "/currencies"): one(BOOK + "/currencies", {"code": "P1", "exponent": 0}, {"code": "P2", "exponent": 0}, 201),
+            ("post", book + "/accounts"): one(BOOK + "/accounts", {"id": "c", "type": "asset"}, {"id": "d", "type": "asset"}, 201),
+            ("patch", book + "/accounts/{account}"): one(BOOK + "/accounts/a", {"metadata": {"k": "v"}}, {"metadata": {"k": "w"}}, 200),
+            ("post", book + "/transactions"): one(BOOK + "/transactions", moving(1), moving(2), 201),
+            ("post", book + "/transactions/preview"): one(BOOK + "/transactions/preview", moving(1), moving(2), 200),
+            ("post", book + "/transactions/{transaction}/post"): one(BOOK + "/transactions/h1/post", {}, {"description": "x"}, 201),
+            ("post", book + "/transactions/{transaction}/void"): one(BOOK + "/transactions/h2/void", {}, {"description": "x"}, 201),
+            ("post", book + "/transactions/{transaction}/reverse"): one(BOOK + "/transactions/t/reverse", {}, {"description": "x"}, 201),
+            ("patch", book + "/transactions/{transaction}/metadata"): one(BOOK + "/transactions/t/metadata", {"metadata": {"k": "v"}},
+                                                                          {"metadata": {"k": "w"}}, 200),
+            ("post", book + "/batches"): one(BOOK + "/batches", {"items": [{"op": "account", "account": {"id": "e", "type": "asset"}}]},
+                                             {"items": [{"op": "account", "account": {"id": "f", "type": "asset"}}]}, 200),
+            ("post", book + "/subscriptions"): one(BOOK + "/subscriptions", subscription, {**subscription, "types": []}, 201),
+            ("delete", book + "/subscriptions/{subscription}"): (*((f"{BOOK}/subscriptions/{id}", None) for id in made[0]), 200, {}),
+            ("post", book + "/monitors"): one(BOOK + "/monitors", monitor, {**monitor, "lt": 2}, 201),
+            ("delete", book + "/monitors/{monitor}"): (*((f"{BOOK}/monitors/{id}", None) for id in made[1]), 200, {}),
+            ("post", book + "/close"): one(BOOK + "/close", {"through": "2020-01-01T00:00:00Z"}, {"through": "2020-01-02T00:00:00Z"}, 200),
+        }
+
     def rows(self):
         """A request for each write that takes keys, one that asks for something else, and the status of the first."""
         ended = lambda verb, **more: ((f"/api/v1/idempotency/{verb}", {"key": verb, "token": self.claimed(verb), **more}),  # noqa: E731
@@ -56,6 +96,16 @@ class IdempotentWrites(unittest.TestCase):
             ("delete", "/api/v1/tenants/{id}/access-keys/{key}"): (
                 (f"/api/v1/tenants/{self.tenant}/access-keys/{self.access_key()}", None),
                 (f"/api/v1/tenants/{self.tenant}/access-keys/{self.access_key()}", None), 200, operator),
+            ("put", "/api/v1/tenants/{id}/limits"): ((f"/api/v1/tenants/{self.tenant}/limits", {"rate": 5000}),
+                                                     (f"/api/v1/tenants/{self.tenant}/limits", {"rate": 6000}), 200, operator),
+            ("post", "/api/v1/jobs/{id}/complete"): (("/api/v1/jobs/none/complete", {"fence": "0.1.1", "result": 1}),
+                                                     ("/api/v1/jobs/none/complete", {"fence": "0.1.1", "result": 2}), 404, {}),
+            ("post", "/api/v1/jobs/{id}/fail"): (("/api/v1/jobs/none/fail", {"fence": "0.1.1", "error": {"message": "x"}}),
+                                                 ("/api/v1/jobs/none/fail", {"fence": "0.1.1", "error": {"message": "y"}}), 404, {}),
+            ("post", "/api/v1/transact"): (
+                ("/api/v1/transact", {"operations": [{"op": "publish", "destination": "http://127.0.0.1:9/x", "body": "x"}]}),
+                ("/api/v1/transact", {"operations": [{"op": "publish", "destination": "http://127.0.0.1:9/x", "body": "y"}]}), 200, {}),
+            **self.ledger_rows(),
         }
 
     def test_every_write_is_done_once_under_a_key_or_says_why_it_takes_none(self):
@@ -69,7 +119,8 @@ class IdempotentWrites(unittest.TestCase):
                 told = any(one["name"] == "Idempotency-Key" and one["in"] == "header" for one in operation["parameters"])
                 self.assertEqual(told, (method, path) not in REFUSES)
                 if (method, path) in REFUSES:
-                    answer = self.send(method.upper(), path.replace("{id}", self.tenant), {}, key="k", token=self.admin)
+                    answer = self.send(method.upper(), path.replace("{id}", self.tenant).replace("{book}", "main"), {}, key="k",
+                                       token=self.server.token if "ledger" in path else self.admin)
                     self.assertEqual(problem(answer), (400, "idempotency_key_not_taken"))
                     continue
                 (target, body), (other_target, other_body), status, more = rows[(method, path)]

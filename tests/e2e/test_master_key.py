@@ -211,7 +211,7 @@ class Rotation(unittest.TestCase):
         self.assertEqual(run_binary("backup", "--data", server.data, "--to", second).returncode, 0)
         self.assertEqual(run_binary("verify", "--data", second).returncode, 0)
         with open(os.path.join(second, "FORMAT")) as f:
-            self.assertEqual(f.read(), "hikyaku-data 4\n")
+            self.assertEqual(f.read(), "hikyaku-data 5\n")
         for key in (old["master.key"], new["master.key"]):
             with open(os.path.join(second, "master.key"), "wb") as f:
                 f.write(key)

@@ -28,11 +28,13 @@ Result<core::EndJob> read_end(const Services& services, const Call& call,
   if (!body) {
     return std::unexpected(body.error());
   }
+  // What is wrong with the request is told first, whosever the job is.
   const auto id = read_job_id(call.param);
-  if (!id) {
+  auto command = read(services, call.tenant->id, id.value_or(core::MessageId{}), *body);
+  if (command && !id) {
     return std::unexpected(id.error());
   }
-  return read(services, call.tenant->id, *id, *body);
+  return command;
 }
 
 http::Response told_of_end(core::MessageId id, const core::JobEnded& ended) {
