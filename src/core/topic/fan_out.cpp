@@ -84,7 +84,7 @@ std::vector<const Subscription*> endpoints_of(const Topic& group) {
   return endpoints;
 }
 
-std::unexpected<Error> no_group(const std::string& name) {
+std::unexpected<Error> group_not_found(const std::string& name) {
   return fail(ErrorKind::not_found, "topic " + name + " not found");
 }
 
@@ -104,7 +104,7 @@ Publish Topics::copy_for_endpoint(const Publish& command, const Subscription& en
 Result<FannedOut> Topics::fan_out(const Publish& command, FanOutRoom& room) {
   const auto group = find(TopicKind::url_group, command.message->tenant, command.message->topic);
   if (!group) {
-    return no_group(command.message->topic);
+    return group_not_found(command.message->topic);
   }
   HK_SOMETIMES(fanned_out);
   return copy_to(endpoints_of(group->topic), room, [&](const Subscription& endpoint) {
@@ -115,7 +115,7 @@ Result<FannedOut> Topics::fan_out(const Publish& command, FanOutRoom& room) {
 Result<void> Topics::check(const Publish& command, FanOutRoom& room) {
   const auto group = find(TopicKind::url_group, command.message->tenant, command.message->topic);
   if (!group) {
-    return no_group(command.message->topic);
+    return group_not_found(command.message->topic);
   }
   auto made = copies(endpoints_of(group->topic), room, [&](const Subscription& endpoint) {
     return std::optional(copy_for_endpoint(command, endpoint));
