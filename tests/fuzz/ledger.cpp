@@ -36,7 +36,8 @@ void check(const Parsed<T>& parsed) {
   }
 }
 
-/// A name that an object has twice is not the reader's to notice.
+/// A name that an object has twice is not the reader's to notice, nor a number that is too large:
+/// it gives out the digits.
 void check_json(std::string_view text) {
   constexpr std::size_t depth_max = 16;
   JsonReader reader(text, depth_max);
@@ -46,7 +47,8 @@ void check_json(std::string_view text) {
   if (exact) {
     HK_ASSERT(!reader.failed());
   } else if (!reader.failed()) {
-    HK_ASSERT(exact.error().message.find("twice") != std::string::npos);
+    const std::string& why = exact.error().message;
+    HK_ASSERT(why.contains("twice") || why.contains("exponent overflow"));
   }
 }
 
