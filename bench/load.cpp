@@ -6,8 +6,10 @@
 /// Closed loop: a connection sends its next request when the answer is there. With --rate R it is
 /// an open loop: request i is meant for start + i/R and its latency counts from then, whether or
 /// not a connection was free (no coordinated omission). Every body is unique (see write_stamp), or
-/// all are the content of --body-file. With --flow-keys N request i carries flow-control key i mod
-/// N; with --tokens FILE the token in line i mod their number; with --hosts N the host
+/// all are the content of --body-file, or that of request i is line i mod their number of
+/// --body-lines. --method GET sends none. With --unique-header 'NAME: x' each request has that
+/// header with a number of its own behind it. With --flow-keys N request i carries flow-control key
+/// i mod N; with --tokens FILE the token in line i mod their number; with --hosts N the host
 /// 127.1.100.100 in the URL's path becomes the one with number i mod N (see wire.h).
 /// With --count N it ends after N requests, if the time is not over before.
 ///
@@ -43,23 +45,25 @@ struct Options {
   std::uint64_t count = 0;      ///< requests at most; 0 = until the time is over
   bool back_off = false;
   std::vector<std::string> tokens{};  ///< of one length
+  std::vector<std::string> bodies{};  ///< of one length, in turns
+  std::string unique_header{};        ///< what its number follows
   std::string body{};                 ///< sent as it is, without a stamp; "" = body_bytes with one
   std::vector<std::string> headers{};
 };
 
-std::vector<std::string> read_tokens(const std::string& path) {
+std::vector<std::string> read_lines(const std::string& path) {
   std::ifstream file(path);
-  std::vector<std::string> tokens;
+  std::vector<std::string> lines;
   for (std::string line; std::getline(file, line);) {
-    tokens.push_back(line);
-    if (line.empty() || line.size() != tokens.front().size()) {
+    lines.push_back(line);
+    if (line.empty() || line.size() != lines.front().size()) {
       die("load: the lines of " + path + " must be of one length");
     }
   }
-  if (tokens.empty()) {
+  if (lines.empty()) {
     die("load: cannot read " + path);
   }
-  return tokens;
+  return lines;
 }
 
 Options parse_options(int argc, char** argv) {
@@ -92,7 +96,7 @@ Options parse_options(int argc, char** argv) {
     } else if (flag == "--back-off") {
       options.back_off = to_number(value, flag) != 0;
     } else if (flag == "--tokens") {
-      options.tokens = read_tokens(value);
+      options.tokens = read_lines(value);
     } else if (flag == "--body-file") {
       std::ifstream file(value, std::ios::binary);
       options.body.assign(std::istreambuf_iterator<char>(file), {});
@@ -100,6 +104,12 @@ Options parse_options(int argc, char** argv) {
         die("load: cannot read " + value);
       }
       options.body_bytes = options.body.size();
+    } else if (flag == "--body-lines") {
+      options.bodies = read_lines(value);
+      options.body = options.bodies.front();
+      options.body_bytes = options.body.size();
+    } else if (flag == "--unique-header") {
+      options.unique_header = value;
     } else if (flag == "--method") {
       options.method = value;
     } else if (flag == "--header") {
@@ -151,12 +161,26 @@ class Load {
       head += "Upstash-Flow-Control-Key: key" + std::string(std::size_t{key_digits}, '0') + "\r\n";
       key_end_ = head.size() - 2;
     }
-    head += "Content-Type: text/plain\r\nContent-Length: " + std::to_string(options_.body_bytes) +
-            "\r\n\r\n";
-    stamp_at_ = head.size();
+    if (!options_.unique_header.empty()) {
+      head += options_.unique_header + std::string(std::size_t{unique_digits}, '0');
+      unique_end_ = head.size();
+      head += "\r\n";
+    }
+    if (!has_body()) {
+      head += "\r\n";
+    } else {
+      if (head.find("\r\nContent-Type: ") == std::string::npos) {
+        head += "Content-Type: text/plain\r\n";
+      }
+      head += "Content-Length: " + std::to_string(options_.body_bytes) + "\r\n\r\n";
+    }
+    body_at_ = head.size();
     for (Connection& connection : pool_.connections()) {
-      connection.request =
-          head + (options_.body.empty() ? std::string(options_.body_bytes, '.') : options_.body);
+      connection.request = head;
+      if (has_body()) {
+        connection.request +=
+            options_.body.empty() ? std::string(options_.body_bytes, '.') : options_.body;
+      }
     }
   }
 
@@ -200,11 +224,14 @@ class Load {
 
  private:
   static constexpr int key_digits = 8;
+  static constexpr int unique_digits = 16;
   static constexpr int resting = 1;  ///< a connection's stage
 
   [[nodiscard]] bool goes_on(std::int64_t now) const {
     return now < until_ns_ && (options_.count == 0 || sent_ < options_.count);
   }
+
+  [[nodiscard]] bool has_body() const { return options_.method != "GET"; }
 
   static unsigned long long ull(std::uint64_t value) { return value; }
 
@@ -237,8 +264,14 @@ class Load {
       connection.request.replace(token_at_, options_.tokens.front().size(),
                                  options_.tokens[sent_ % options_.tokens.size()]);
     }
-    if (options_.body.empty()) {
-      write_stamp(connection.request.data() + stamp_at_, sent_, meant_ns);
+    if (!options_.unique_header.empty()) {
+      write_digits(connection.request.data() + unique_end_, sent_, unique_digits);
+    }
+    if (!options_.bodies.empty()) {
+      connection.request.replace(body_at_, options_.body_bytes,
+                                 options_.bodies[sent_ % options_.bodies.size()]);
+    } else if (options_.body.empty() && has_body()) {
+      write_stamp(connection.request.data() + body_at_, sent_, meant_ns);
     }
     ++sent_;
     connection.meant_ns = meant_ns;
@@ -319,10 +352,11 @@ class Load {
   const Options options_;
   Pool pool_;
   OpenLoop open_loop_{};
-  std::size_t stamp_at_ = 0;
+  std::size_t body_at_ = 0;
   std::size_t host_at_ = 0;
   std::size_t token_at_ = 0;
-  std::size_t key_end_ = 0;  ///< behind the digits of the flow-control key
+  std::size_t key_end_ = 0;     ///< behind the digits of the flow-control key
+  std::size_t unique_end_ = 0;  ///< behind its digits
   std::size_t next_ = 0;
   std::multimap<std::int64_t, Connection*> resting_;  ///< by the end of their rest
   std::int64_t start_ns_ = 0;

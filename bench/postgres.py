@@ -12,7 +12,7 @@ import time
 from processes import Process
 
 SETTINGS = {"listen_addresses": "", "wal_level": "logical", "max_wal_size": "16GB", "checkpoint_timeout": "1h",
-            "max_connections": "50", "client_min_messages": "warning"}
+            "max_connections": "100", "client_min_messages": "warning"}
 
 
 def programs():

@@ -26,6 +26,7 @@ import time
 from against import Against
 from backlog import CASES, BacklogBench
 from contention import Contention
+from ledger import LedgerBench
 from outbox import OutboxBench
 from overload import OverloadBench
 from peers import PeersBench
@@ -339,6 +340,8 @@ class Bench:
             SqsBench(self).run()
         if only in (None, "transact"):
             TransactBench(self).run()
+        if only in (None, "ledger"):
+            LedgerBench(self).run()
         if only in (None, "outbox"):
             OutboxBench(self).run()
         if only in (None, "peers"):
@@ -419,7 +422,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--quick", action="store_true", help="shorter, noisier")
     parser.add_argument("--only", help="some of the rows",
-                        choices=("publish", "sqs", "transact", "outbox", "peers", "secrets", "contention", "overload", "backlog",
+                        choices=("publish", "sqs", "transact", "ledger", "outbox", "peers", "secrets", "contention", "overload", "backlog",
                                  *CONTENTION))
     parser.add_argument("--messages", type=int, help="of a backlog (default: 5 million, --quick: 200,000)")
     parser.add_argument("--cases", default=",".join(CASES), help="of the backlogs (default: %(default)s)")

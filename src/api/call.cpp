@@ -1,5 +1,6 @@
 #include "api/call.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "api/limits/told.h"
@@ -85,6 +86,34 @@ void Answer::refuse(const limits::Turned& turned) {
   http::Response response = limits::refusal(surface_, turned, request_id_);
   ticket_ = {};  // what it says of the limits is in the answer already
   (*this)(std::move(response));
+}
+
+std::optional<limits::Turned> Answer::recharge(std::uint64_t cost) {
+  std::optional<limits::Turned> turned = ticket_.correct(cost);
+  if (turned) {
+    ticket_ = {};  // the refusal says what there is to say of the limits
+  }
+  return turned;
+}
+
+std::optional<limits::Turned> Call::admit_late(const Services& services,
+                                               const limits::Costs& costs) {
+  const std::uint64_t cost = limits::total(costs);
+  if (!tenant || by_admin || cost == 0) {
+    return std::nullopt;
+  }
+  const auto most = static_cast<core::RateClass>(std::ranges::max_element(costs) - costs.begin());
+  auto ticket = services.admissions.admit(answer.begun_at(), *tenant,
+                                          {.of = most, .cost = cost, .of_each = costs});
+  if (!ticket) {
+    if (most == core::RateClass::publish) {
+      services.metrics.publish_refused("rate_limited");
+    }
+    answer.admitted({});
+    return std::move(ticket.error());
+  }
+  answer.admitted(std::move(*ticket));
+  return std::nullopt;
 }
 
 bool Answer::costs(std::uint64_t cost) {

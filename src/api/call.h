@@ -35,6 +35,7 @@ class JsonWriter;
 namespace hk::api {
 
 struct Problem;
+struct Services;
 
 /// The answer to one request; move-only, called once, on the request's I/O thread. Counts it. A
 /// large one takes room until it is sent: clients that do not read must not fill the memory.
@@ -75,9 +76,7 @@ class Answer {
   /// The limits let it in; it is under way until it is answered.
   void admitted(limits::Ticket ticket) { ticket_ = std::move(ticket); }
   /// When it turns out what the request costs; nullopt: it may go on.
-  [[nodiscard]] std::optional<limits::Turned> recharge(std::uint64_t cost) {
-    return ticket_.correct(cost);
-  }
+  [[nodiscard]] std::optional<limits::Turned> recharge(std::uint64_t cost);
   /// The same, and it refuses by itself. False: it did.
   [[nodiscard]] bool costs(std::uint64_t cost);
   /// The answer was there before: that costs no more than a read.
@@ -140,6 +139,10 @@ struct Call {
   std::vector<std::string> more_params{};  ///< the others, in their order
   std::string_view
       rest{};  ///< what {…...} matched: raw, query included; points into request.target
+
+  /// Of routes that are rated by content: what it was found to cost. nullopt: it may go on.
+  [[nodiscard]] std::optional<limits::Turned> admit_late(const Services& services,
+                                                         const limits::Costs& costs);
 };
 
 }  // namespace hk::api

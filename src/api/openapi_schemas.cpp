@@ -18,12 +18,13 @@ constexpr std::string_view components = R"json({
     "properties": {
       "type": {"type": "string", "description": "urn:hikyaku:problem:<code>"},
       "title": {"type": "string"}, "status": {"type": "integer"}, "detail": {"type": "string"},
-      "code": {"anyOf": [{"pattern": "^exists_with_different_"}, {"enum": ["invalid", "unauthenticated", "permission_denied", "not_found", "method_not_allowed",
+      "code": {"anyOf": [{"pattern": "^(line_)?exists_with_different_"}, {"enum": ["invalid", "unauthenticated", "permission_denied", "not_found", "method_not_allowed",
         "request_timeout", "conflict", "quota_reached", "too_large", "rate_limited", "internal", "not_available",
         "unavailable", "unknown_outcome", "idempotency_in_progress", "idempotency_key_reused",
         "idempotency_key_required", "idempotency_key_not_taken", "fenced", "already_completed", "cost_over_burst",
         "unbalanced", "too_few_entries", "amount_invalid", "currency_unknown", "currency_mismatch", "effective_at_invalid",
         "book_not_found", "account_not_found", "transaction_not_found", "subscription_not_found", "monitor_not_found",
+        "source_not_found", "line_not_found", "record_invalid", "book_exists", "book_importing", "already_matched", "match_differs",
         "insufficient_funds", "limit_exceeded", "condition_failed", "version_conflict", "account_frozen", "account_closed",
         "account_not_empty", "not_pending", "not_reversible", "open_holds", "already_posted", "already_voided",
         "already_reversed", "expired", "exceeds_hold", "period_closed", "would_break_history", "too_many", "linked_failed",
@@ -176,14 +177,21 @@ constexpr std::string_view components = R"json({
       "status": {"type": "array", "items": {"enum": ["PENDING", "RUNNING", "SUCCEEDED", "FAILED", "CANCELED"]}},
       "idempotency": {"type": "object", "required": ["key"], "properties": {
         "key": {"type": "string"}, "namespace": {"type": "string", "default": "default"},
-        "state": {"enum": ["started", "completed", "failed", "released"]}, "token": {"type": "integer"}}}}}},
+        "state": {"enum": ["started", "completed", "failed", "released"]}, "token": {"type": "integer"}}},
+      "ledger_account": {"type": "object", "required": ["account", "currency"], "additionalProperties": false, "properties": {
+        "book": {"type": "string", "default": "main"}, "account": {"type": "string"}, "currency": {"type": "string"},
+        "available_gte": {"type": ["string", "integer"]}, "version": {"type": "integer"}}}}}},
     "operations": {"type": "array", "minItems": 1, "maxItems": 100, "items": {"type": "object", "required": ["op"],
-      "properties": {"op": {"enum": ["ack", "nack", "publish", "cancel", "idempotency.complete", "idempotency.fail"]}}}}}},
+      "properties": {"op": {"enum": ["ack", "nack", "publish", "cancel", "idempotency.complete", "idempotency.fail",
+        "ledger.account", "ledger.transaction", "ledger.post", "ledger.void", "ledger.reverse", "ledger.limits",
+        "ledger.metadata", "ledger.assert"]},
+        "book": {"type": "string", "default": "main", "description": "of the ledger"}}}}}},
   "Transacted": {"type": "object", "required": ["id", "results"], "properties": {
     "id": {"type": "string"}, "results": {"type": "array", "items": {"type": "object", "required": ["op"], "properties": {
       "op": {"type": "string"}, "job": {"type": "string"}, "status": {"type": "string"},
       "messageId": {"type": "string"}, "url": {"type": "string"}, "deduplicated": {"type": "boolean"},
-      "messages": {"type": "array", "items": {"type": "object"}}, "key": {"type": "string"},
+      "messages": {"type": "array", "items": {"type": "object"}},
+      "object": {"type": "object", "description": "what the ledger has made or changed"}, "key": {"type": "string"},
       "namespace": {"type": "string"}, "state": {"type": "string"}, "replayed": {"type": "boolean"}}}}}},
   "HaltedPage": {"type": "object", "required": ["halted"], "properties": {
     "halted": {"type": "array", "items": {"type": "object", "required": ["group", "message_id", "receives"],
@@ -431,6 +439,45 @@ constexpr std::string_view components = R"json({
     "created_at": {"type": "string", "format": "date-time"}}},
   "LedgerMonitorList": {"type": "object", "required": ["monitors"], "properties": {
     "monitors": {"type": "array", "items": {"$ref": "#/components/schemas/LedgerMonitor"}}}},
+  "LedgerReconSourceChange": {"type": "object", "required": ["account", "currency"], "additionalProperties": false, "properties": {
+    "account": {"type": "string"}, "currency": {"type": "string"}, "window_days": {"type": "integer", "minimum": 0, "maximum": 60},
+    "auto": {"type": "boolean"}}},
+  "LedgerReconSource": {"type": "object", "required": ["object", "id", "account", "currency", "window_days", "auto", "created_at"], "properties": {
+    "object": {"const": "ledger_recon_source"}, "id": {"type": "string"}, "account": {"type": "string"}, "currency": {"type": "string"},
+    "window_days": {"type": "integer"}, "auto": {"type": "boolean"}, "created_at": {"type": "string", "format": "date-time"}}},
+  "LedgerReconLines": {"type": "object", "required": ["lines"], "additionalProperties": false, "properties": {
+    "lines": {"type": "array", "minItems": 1, "maxItems": 500, "items": {"type": "object",
+      "required": ["external_id", "date", "amount", "currency"], "additionalProperties": false, "properties": {
+        "external_id": {"type": "string"}, "date": {"type": "string", "format": "date"},
+        "amount": {"$ref": "#/components/schemas/LedgerSigned"}, "currency": {"type": "string"}, "reference": {"type": "string"},
+        "text": {"type": "string"}}}}}},
+  "LedgerReconImported": {"type": "object", "required": ["imported", "duplicates", "matched", "proposed"], "properties": {
+    "imported": {"type": "integer"}, "duplicates": {"type": "integer"}, "matched": {"type": "integer"}, "proposed": {"type": "integer"}}},
+  "LedgerReconEntry": {"type": "object", "required": ["transaction", "index"], "additionalProperties": false, "properties": {
+    "transaction": {"type": "string"}, "index": {"type": "integer", "minimum": 0}}},
+  "LedgerReconMatch": {"type": "object", "required": ["source", "action"], "additionalProperties": false, "properties": {
+    "source": {"type": "string"}, "external_id": {"type": "string"}, "action": {"enum": ["match", "unmatch", "ignore"]},
+    "entries": {"type": "array", "items": {"$ref": "#/components/schemas/LedgerReconEntry"}}}},
+  "LedgerReconLine": {"type": "object", "properties": {
+    "object": {"const": "ledger_recon_line"}, "source": {"type": "string"}, "external_id": {"type": "string"},
+    "date": {"type": "string", "format": "date"}, "amount": {"type": "string"}, "currency": {"type": "string"},
+    "reference": {"type": "string"}, "text": {"type": "string"}, "state": {"enum": ["unmatched", "proposed", "matched", "ignored"]},
+    "rule": {"enum": ["manual", "reference", "amount_date", "several", null]},
+    "entries": {"type": "array", "items": {"$ref": "#/components/schemas/LedgerReconEntry"}}}},
+  "LedgerReconLinePage": {"type": "object", "required": ["lines"], "properties": {
+    "lines": {"type": "array", "items": {"$ref": "#/components/schemas/LedgerReconLine"}}, "cursor": {"type": "string"}}},
+  "LedgerReconReport": {"type": "object", "required": ["days"], "properties": {
+    "days": {"type": "array", "items": {"type": "object", "properties": {
+      "date": {"type": "string", "format": "date"}, "matched": {"type": "integer"}, "unmatched_lines": {"type": "integer"},
+      "unmatched_entries": {"type": "integer"}, "lines_total": {"type": "string"}, "ledger_total": {"type": "string"},
+      "difference": {"type": "string"}}}}, "cursor": {"type": "string"}}},
+  "LedgerRollupChange": {"type": "object", "required": ["rollup"], "additionalProperties": false, "properties": {
+    "rollup": {"type": "boolean"}}},
+  "LedgerRollup": {"type": "object", "required": ["object", "prefix", "rollup", "complete"], "properties": {
+    "object": {"const": "ledger_rollup"}, "prefix": {"type": "string"}, "rollup": {"type": "boolean"},
+    "complete": {"type": "boolean", "description": "all accounts that were there before are in it"}}},
+  "LedgerRollupList": {"type": "object", "required": ["rollups"], "properties": {
+    "rollups": {"type": "array", "items": {"$ref": "#/components/schemas/LedgerRollup"}}}},
   "LedgerRemoved": {"type": "object", "required": ["object", "id", "deleted"], "properties": {
     "object": {"type": "string"}, "id": {"type": "string"}, "deleted": {"const": true}}},
   "LedgerStatement": {"type": "object", "required": ["account", "currency", "opening", "closing", "lines"], "properties": {

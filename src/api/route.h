@@ -56,7 +56,8 @@ enum class Rated : std::uint8_t {
   by_method,  ///< a GET is a read, all others manage, or are writes of the ledger
   publish,    ///< one token a message
   receive,
-  never,  ///< ends work that somebody holds: to refuse it would make more work
+  by_content,  ///< its handler says what it costs, once it has read it (Call::admit_late)
+  never,       ///< ends work that somebody holds: to refuse it would make more work
 };
 
 /// Names of schemas are those of openapi_schemas.cpp.
@@ -85,7 +86,7 @@ struct Route {
   Rated rated = Rated::by_method;
 };
 
-/// nullopt: it is never limited.
+/// nullopt: it is never limited, or not before it is read.
 std::optional<core::RateClass> rate_class(const Route& route);
 
 constexpr bool is_own_write(const Route& route) {

@@ -18,6 +18,7 @@ std::optional<core::RateClass> rate_class(const Route& route) {
   switch (route.rated) {
     case Rated::publish: return core::RateClass::publish;
     case Rated::receive: return core::RateClass::receive;
+    case Rated::by_content:
     case Rated::never: return std::nullopt;
     case Rated::by_method:
       if (route.method == "GET") {

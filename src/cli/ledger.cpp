@@ -350,6 +350,7 @@ bool ExportFile::close() {
 int export_ledger(const Connection& connection, const LedgerArguments& arguments) {
   ExportFile file(arguments.out);
   std::string from_seq = arguments.from_seq;
+  const std::string values = arguments.values ? "true" : "";
   bool written = true;
   do {
     int code = exit_ok;
@@ -360,7 +361,8 @@ int export_ledger(const Connection& connection, const LedgerArguments& arguments
                                                            {"from_seq", from_seq},
                                                            {"to_seq", arguments.to_seq},
                                                            {"effective_from", arguments.from},
-                                                           {"effective_to", arguments.to}}),
+                                                           {"effective_to", arguments.to},
+                                                           {"values", values}}),
              {}, {}, code, minutes(10));
     if (!answer) {
       if (!from_seq.empty()) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "cli/remote.h"
 
@@ -45,6 +46,14 @@ struct LedgerArguments {
   std::string data{};
   std::string tenant{};
   std::string file{};
+  bool values = false;
+  // recon
+  std::string source{};
+  std::string line{};
+  std::string action{};
+  std::string window_days{};
+  std::vector<std::string> entries{};
+  bool propose = false;
 };
 
 int list_ledger_accounts(const Connection& connection, const LedgerArguments& arguments);
@@ -56,6 +65,17 @@ int show_ledger_statement(const Connection& connection, const LedgerArguments& a
 int show_ledger_report(const Connection& connection, const LedgerArguments& arguments);
 int verify_ledger(const Connection& connection, const LedgerArguments& arguments);
 int export_ledger(const Connection& connection, const LedgerArguments& arguments);
+/// An export of records in JSON, in pieces. Interrupted, it goes on when it is started again.
+int import_ledger(const Connection& connection, const LedgerArguments& arguments);
+
+// ---- reconciliation ----
+
+int set_recon_source(const Connection& connection, const LedgerArguments& arguments);
+/// A file of lines, each a JSON object.
+int import_recon_lines(const Connection& connection, const LedgerArguments& arguments);
+int list_recon_lines(const Connection& connection, const LedgerArguments& arguments);
+int decide_recon(const Connection& connection, const LedgerArguments& arguments);
+int show_recon_report(const Connection& connection, const LedgerArguments& arguments);
 
 // ---- without a server ----
 

@@ -157,19 +157,64 @@ void add_audit(CLI::App& ledger, const std::shared_ptr<LedgerFlags>& flags, int&
       ->check(CLI::IsMember({"records", "entries"}));
   add_value(*save, "--format", arguments.format, "FORMAT", "jsonl or csv [jsonl]")
       ->check(CLI::IsMember({"jsonl", "csv"}));
+  save->add_flag("--values", arguments.values,
+                 "With the values of metadata, which are not in the chain (records, jsonl)");
   add_value(*save, "--out", arguments.out, "PATH", "File to write [standard output]");
   save->callback([flags, &code] {
     code = flags->arguments.data.empty()
                ? export_ledger(flags->remote.connection(), flags->arguments)
                : export_ledger_directory(flags->arguments);
   });
+  CLI::App* load = ledger.add_subcommand("import", "Make a book of an export (records, jsonl)");
+  add_value(*load, "--file", arguments.file, "PATH", "The export")->required();
+  flags->remote.add_to(*load);
+  load->callback(
+      [flags, &code] { code = import_ledger(flags->remote.connection(), flags->arguments); });
+}
+
+void add_recon(CLI::App& ledger, const std::shared_ptr<LedgerFlags>& flags, const auto& add) {
+  LedgerArguments& arguments = flags->arguments;
+  CLI::App* recon = ledger.add_subcommand("recon", "Compare an account with a statement");
+  recon->require_subcommand(1);
+  const auto of_source = [&](const char* name, const char* text, LedgerAction action) {
+    CLI::App* command = add(*recon, name, text, action);
+    add_value(*command, "source", arguments.source, "SOURCE", "Whose statement it is")->required();
+    return command;
+  };
+  CLI::App* source = of_source("source", "Say whose statements lines are", set_recon_source);
+  add_value(*source, "--account", arguments.account, "ACCOUNT", "Account that they are about")
+      ->required();
+  add_value(*source, "--currency", arguments.currency, "CODE", "Currency")->required();
+  add_value(*source, "--window-days", arguments.window_days, "DAYS",
+            "So far may a line be from its entries [3]");
+  source->add_flag("--propose", arguments.propose, "Match nothing without being asked");
+  CLI::App* lines = of_source("import", "Import lines of a statement", import_recon_lines);
+  add_value(*lines, "--file", arguments.file, "PATH",
+            "JSON lines: external_id, date, amount, currency, reference, text")
+      ->required();
+  CLI::App* list = of_source("lines", "List lines by day", list_recon_lines);
+  add_value(*list, "--state", arguments.state, "STATE",
+            "unmatched, proposed, matched or ignored [all]");
+  add_value(*list, "--from", arguments.from, "DAY", "First day");
+  add_value(*list, "--to", arguments.to, "DAY", "Last day");
+  add_page(*list, arguments);
+  CLI::App* decide =
+      of_source("decide", "Match a line, take that back, or ignore it", decide_recon);
+  add_value(*decide, "action", arguments.action, "ACTION", "match, unmatch or ignore")->required();
+  add_value(*decide, "line", arguments.line, "LINE", "external_id of the line")->required();
+  decide->add_option("--entry", arguments.entries,
+                     "TRANSACTION/INDEX that it is [what is proposed]; may be repeated");
+  CLI::App* report = of_source("report", "Show by day what is matched", show_recon_report);
+  add_value(*report, "--from", arguments.from, "DAY", "First day [the first with a line]");
+  add_value(*report, "--to", arguments.to, "DAY", "Last day [today]");
+  add_page(*report, arguments);
 }
 
 }  // namespace
 
 void add_ledger(CLI::App& app, int& code) {
   CLI::App* ledger =
-      app.add_subcommand("ledger", "Read the ledger, post to it, check and export it");
+      app.add_subcommand("ledger", "Read the ledger, post to it, check, export and import it");
   ledger->require_subcommand(1);
   const auto flags = std::make_shared<LedgerFlags>();
   const auto add = [&flags, &code](CLI::App& parent, const char* name, const char* text,
@@ -185,6 +230,7 @@ void add_ledger(CLI::App& app, int& code) {
   add_post(*ledger, flags, add);
   add_reports(*ledger, flags, add);
   add_audit(*ledger, flags, code);
+  add_recon(*ledger, flags, add);
 }
 
 }  // namespace hk::cli

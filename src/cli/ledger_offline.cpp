@@ -103,7 +103,8 @@ int export_ledger_directory(const LedgerArguments& arguments) {
   Query query{.kind = arguments.kind == "entries" ? Query::Kind::entries : Query::Kind::records,
               .format = arguments.format == "csv" ? Query::Format::csv : Query::Format::jsonl,
               .from_seq = api::parse_unsigned(arguments.from_seq).value_or(1),
-              .to_seq = api::parse_unsigned(arguments.to_seq).value_or(0)};
+              .to_seq = api::parse_unsigned(arguments.to_seq).value_or(0),
+              .values = arguments.values};
   return with_directory(arguments.data, [&](core::Reader& reader) -> int {
     const auto books = books_of(reader, arguments, true);
     if (books.size() != 1) {

@@ -59,9 +59,13 @@ struct Limits {
   std::size_t key_waits_of_key = 100;
   std::size_t key_wakes_per_batch = 256;   ///< an answer to each may have 256 KiB
   std::size_t response_bytes_kept = 1000;  ///< of an answer's body in the record of its attempt
+  std::size_t ledger_books = 1000;         ///< in memory
+  std::size_t ledger_expiries_per_batch = 10'000;
   std::size_t ledger_account_bytes = std::size_t{128} << 20U;  ///< of accounts in memory, roughly
   std::size_t ledger_subscriptions_max = 100;                  ///< of one book
   std::size_t ledger_monitors_max = 1000;                      ///< of one book
+  std::size_t ledger_rollups_max = 100;                        ///< of one book
+  std::size_t ledger_rollup_accounts_per_batch = 256;          ///< that a new one takes at once
   std::size_t callback_bytes_max = std::size_t{10} * 1024 * 1024;  ///< of a callback's body
 };
 

@@ -31,7 +31,7 @@ Machine::Machine(const Limits& limits, Rng& rng, Zones& zones, PartitionId parti
       pulls_(context_, scheduler_, lanes_, tenants_, queues_, messages_, tasks_),
       tasks_(context_, tenants_, scheduler_, lanes_, queues_, messages_, pulls_),
       ledger_(context_, tenants_, timers_, messages_, queues_),
-      transacts_(context_, messages_, idempotency_keys_) {
+      transacts_(context_, tenants_, messages_, idempotency_keys_, ledger_) {
   HK_ASSERT(limits.lane_window_min >= 2);
   HK_ASSERT(limits.quantum > 0);
   HK_ASSERT(limits.key_waits_of_key <= limits.key_wakes_per_batch);

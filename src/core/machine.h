@@ -78,6 +78,7 @@ class Machine {
   [[nodiscard]] std::uint32_t in_flight() const { return scheduler_.in_flight(); }
   [[nodiscard]] std::size_t in_memory() const { return lanes_.in_memory(); }
   [[nodiscard]] std::size_t lanes() const { return scheduler_.lane_count(); }
+  [[nodiscard]] std::size_t ledger_books() const { return ledger_.books_in_memory(); }
   [[nodiscard]] std::size_t pull_queues() const { return scheduler_.pull_queue_count(); }
   [[nodiscard]] const std::map<TenantId, Counters>& counters() const {
     return tenants_.all_counters();

@@ -9,6 +9,7 @@
 #include "core/flow/record.h"
 #include "core/idempotency/record.h"
 #include "core/lane/record.h"
+#include "core/ledger/recon.h"
 #include "core/ledger/record.h"
 #include "core/message/record.h"
 #include "core/pull/record.h"

@@ -76,6 +76,12 @@ std::size_t text_of(const core::Subscribe& subscribe) {
 std::size_t text_of(const core::SetSubscription& set) { return core::bytes_of(set.subscription); }
 std::size_t text_of(const core::EndJob& end) { return end.result.size() + end.error.size(); }
 std::size_t text_of(const core::EndKey& end) { return end.answer.size(); }
+/// An estimate: a batch has thousands of items with short names.
+std::size_t text_of(const core::ledger::Operation& operation) {
+  constexpr std::size_t name_bytes = 32;
+  const auto* const made = std::get_if<core::ledger::CreateTransaction>(&operation);
+  return made == nullptr ? 0 : made->entries.size() * (sizeof(core::ledger::EntryIn) + name_bytes);
+}
 std::size_t text_of(const core::Transact& transact) {
   std::size_t bytes = 0;
   for (const core::TransactOperation& one : transact.operations) {
@@ -83,19 +89,16 @@ std::size_t text_of(const core::Transact& transact) {
       bytes += record_bytes + text_of(*job);
     } else if (const auto* const key = std::get_if<core::EndKey>(&one)) {
       bytes += record_bytes + text_of(*key);
+    } else if (const auto* const ledger = std::get_if<core::LedgerOperation>(&one)) {
+      bytes += record_bytes + text_of(ledger->operation);
     }
   }
   return bytes;
 }
-/// An estimate: a batch has thousands of items with short names.
 std::size_t text_of(const core::ledger::Apply& apply) {
-  constexpr std::size_t name_bytes = 32;
   std::size_t bytes = 0;
   for (const core::ledger::Item& item : apply.items) {
-    bytes += sizeof(item);
-    if (const auto* made = std::get_if<core::ledger::CreateTransaction>(&item.operation)) {
-      bytes += made->entries.size() * (sizeof(core::ledger::EntryIn) + name_bytes);
-    }
+    bytes += sizeof(item) + text_of(item.operation);
   }
   return bytes;
 }

@@ -75,8 +75,7 @@ template <>
 Result<core::Timer> Codec<core::Timer>::decode(core::KeyOf<core::Timer> key,
                                                std::string_view /*value*/) {
   auto& [due, kind, tenant, text] = key;
-  if (kind < static_cast<std::uint32_t>(core::Timer::Kind::idempotency_key) ||
-      kind > static_cast<std::uint32_t>(core::Timer::Kind::ledger_checkpoint)) {
+  if (!core::is_timer_kind(kind)) {
     return broken_record("timer");
   }
   return core::Timer{.due = due,

@@ -147,6 +147,17 @@ bool read_subscription(std::string_view bytes, ledger::Subscription& one) {
   });
 }
 
+bool read_former_key(std::string_view bytes, ledger::FormerKey& one) {
+  return read_fields(bytes, [&one](const WireReader& in) {
+    switch (in.field()) {
+      case 1: one.through_seq = in.number(); break;
+      case 2: one.public_key = in.text(); break;
+      default: break;
+    }
+    return true;
+  });
+}
+
 bool read_record(std::string_view bytes, ledger::Record& record) {
   constexpr std::size_t dated_bytes = 9;  // of every payload: the tag of recorded_at, and itself
   bool hashed = false;
@@ -248,6 +259,37 @@ void write_amounts(WireWriter& out, std::uint32_t field,
   }
 }
 
+/// Three fields.
+void write_total(WireWriter& out, std::uint32_t field, const ledger::Total& total) {
+  write_amount(out, field, total.low);
+  out.number(field + 2, total.high);
+}
+
+bool read_rollup_sum(std::string_view bytes, ledger::Rollup::Sum& sum) {
+  return read_fields(bytes, [&sum](const WireReader& in) {
+    constexpr std::uint32_t first = 4;
+    constexpr std::uint32_t each = 3;
+    ledger::Total* const totals[] = {&sum.debits_posted, &sum.credits_posted, &sum.debits_pending,
+                                     &sum.credits_pending};
+    if (in.field() >= first && in.field() < first + each * std::size(totals)) {
+      ledger::Total& total = *totals[(in.field() - first) / each];
+      switch ((in.field() - first) % each) {
+        case 0: ledger::add_low(total.low, in.number()); break;
+        case 1: ledger::add_high(total.low, in.number()); break;
+        default: total.high = in.number(); break;
+      }
+      return true;
+    }
+    switch (in.field()) {
+      case 1: sum.currency = number32(in); break;
+      case 2: sum.debit_accounts = in.number(); break;
+      case 3: sum.credit_accounts = in.number(); break;
+      default: break;
+    }
+    return true;
+  });
+}
+
 bool read_value(std::string_view bytes, ledger::MetadataValue& value) {
   return read_fields(bytes, [&value](const WireReader& in) {
     switch (in.field()) {
@@ -268,7 +310,8 @@ bool read_value(std::string_view bytes, ledger::MetadataValue& value) {
 template <>
 std::string Codec<ledger::Book>::encode(const ledger::Book& one) {
   const auto& [tenant, id, number, name, created_at, closed_through, public_key, sealed_key,
-               currencies, indexed, subscriptions] = one;
+               currencies, indexed, subscriptions, importing, imported_through, next_public_key,
+               former_keys] = one;
   std::string bytes;
   WireWriter out(bytes);
   out.number(1, number);
@@ -299,6 +342,15 @@ std::string Codec<ledger::Book>::encode(const ledger::Book& one) {
       write_instant(out, 7, sub_created_at);
     });
   }
+  out.number(10, importing ? 1 : 0);
+  out.number(11, imported_through);
+  out.text(12, next_public_key);
+  for (const auto& [through_seq, former_key] : former_keys) {
+    out.record(13, [&, &through_seq = through_seq, &former_key = former_key] {
+      out.number(1, through_seq);
+      out.text(2, former_key);
+    });
+  }
   return bytes;
 }
 
@@ -317,6 +369,10 @@ Result<ledger::Book> Codec<ledger::Book>::decode(core::KeyOf<ledger::Book> key,
       case 7: return read_currency(in.text(), book.currencies.emplace_back());
       case 8: book.indexed.emplace_back(in.text()); break;
       case 9: return read_subscription(in.text(), book.subscriptions.emplace_back());
+      case 10: book.importing = in.number() != 0; break;
+      case 11: book.imported_through = in.number(); break;
+      case 12: book.next_public_key = in.text(); break;
+      case 13: return read_former_key(in.text(), book.former_keys.emplace_back());
       default: break;
     }
     return true;
@@ -736,6 +792,203 @@ Result<ledger::Monitor> Codec<ledger::Monitor>::decode(core::KeyOf<ledger::Monit
   }
   monitor.value = *bound;
   return monitor;
+}
+
+template <>
+std::string Codec<ledger::Rollup>::encode(const ledger::Rollup& one) {
+  const auto& [tenant, book, prefix, created_at, complete, reached, sums] = one;
+  std::string bytes;
+  WireWriter out(bytes);
+  write_instant(out, 1, created_at);
+  out.number(2, complete ? 1 : 0);
+  out.text(3, reached);
+  for (const ledger::Rollup::Sum& sum : sums) {
+    out.record(4, [&] {
+      const auto& [currency, debits_posted, credits_posted, debits_pending, credits_pending,
+                   debit_accounts, credit_accounts] = sum;
+      out.number(1, currency);
+      out.number(2, debit_accounts);
+      out.number(3, credit_accounts);
+      write_total(out, 4, debits_posted);
+      write_total(out, 7, credits_posted);
+      write_total(out, 10, debits_pending);
+      write_total(out, 13, credits_pending);
+    });
+  }
+  return bytes;
+}
+
+template <>
+Result<ledger::Rollup> Codec<ledger::Rollup>::decode(core::KeyOf<ledger::Rollup> key,
+                                                     std::string_view value) {
+  ledger::Rollup rollup{
+      .tenant = std::get<0>(key), .book = std::get<1>(key), .prefix = std::move(std::get<2>(key))};
+  const bool whole = read_fields(value, [&rollup](const WireReader& in) {
+    switch (in.field()) {
+      case 1: rollup.created_at = read_instant(in); return true;
+      case 2: rollup.complete = in.number() != 0; return true;
+      case 3: rollup.reached = in.text(); return true;
+      case 4: return read_rollup_sum(in.text(), rollup.sums.emplace_back());
+      default: return true;
+    }
+  });
+  if (!whole || rollup.prefix.empty()) {
+    return broken_record("sum of a ledger");
+  }
+  return rollup;
+}
+
+template <>
+std::string Codec<ledger::ReconSource>::encode(const ledger::ReconSource& one) {
+  const auto& [tenant, book, id, number, account, account_number, currency, window_days, automatic,
+               used, created_at] = one;
+  std::string bytes;
+  WireWriter out(bytes);
+  out.text(1, account);
+  out.number(2, account_number);
+  out.number(3, currency);
+  out.number(4, window_days);
+  out.number(5, automatic ? 0 : 1);
+  out.number(6, used ? 1 : 0);
+  write_instant(out, 7, created_at);
+  out.number(8, number);
+  return bytes;
+}
+
+template <>
+Result<ledger::ReconSource> Codec<ledger::ReconSource>::decode(core::KeyOf<ledger::ReconSource> key,
+                                                               std::string_view value) {
+  ledger::ReconSource source{
+      .tenant = std::get<0>(key), .book = std::get<1>(key), .id = std::move(std::get<2>(key))};
+  const bool whole = read_fields(value, [&source](const WireReader& in) {
+    switch (in.field()) {
+      case 1: source.account = in.text(); break;
+      case 2: source.account_number = in.number(); break;
+      case 3: source.currency = number32(in); break;
+      case 4: source.window_days = number32(in); break;
+      case 5: source.automatic = in.number() == 0; break;
+      case 6: source.used = in.number() != 0; break;
+      case 7: source.created_at = read_instant(in); break;
+      case 8: source.number = number32(in); break;
+      default: break;
+    }
+    return true;
+  });
+  if (!whole || source.account.empty() || source.number == 0) {
+    return broken_record("source of a ledger's reconciliation");
+  }
+  return source;
+}
+
+template <>
+std::string Codec<ledger::ReconLine>::encode(const ledger::ReconLine& one) {
+  const auto& [tenant, book, source, external_id, known, date, amount, reference, said, state, rule,
+               entries, hash] = one;
+  std::string bytes;
+  WireWriter out(bytes);
+  out.number(1, known ? 0 : 1);
+  write_instant(out, 2, date);
+  ledger::write_signed(out, 3, amount);
+  out.text(4, reference);
+  out.text(5, said);
+  out.number(6, static_cast<std::uint64_t>(state));
+  out.number(7, static_cast<std::uint64_t>(rule));
+  for (const auto& [seq, index] : entries) {
+    out.record(8, [&, &seq = seq, &index = index] {
+      out.number(1, seq);
+      out.number(2, index);
+    });
+  }
+  out.item(9, ledger::bytes_of(hash));
+  return bytes;
+}
+
+template <>
+Result<ledger::ReconLine> Codec<ledger::ReconLine>::decode(core::KeyOf<ledger::ReconLine> key,
+                                                           std::string_view value) {
+  using ledger::ReconRule;
+  using ledger::ReconState;
+  ledger::ReconLine line{.tenant = std::get<0>(key),
+                         .book = std::get<1>(key),
+                         .source = std::get<2>(key),
+                         .external_id = std::move(std::get<3>(key)),
+                         .state = ReconState{}};
+  std::optional<ledger::Signed> amount;
+  bool hashed = false;
+  const bool whole = read_fields(value, [&](const WireReader& in) {
+    switch (in.field()) {
+      case 1: line.known = in.number() == 0; return true;
+      case 2: line.date = read_instant(in); return true;
+      case 3: return read_limit(in.text(), amount);
+      case 4: line.reference = in.text(); return true;
+      case 5: line.text = in.text(); return true;
+      case 6: return read_enum(in, line.state, ReconState::unmatched, ReconState::ignored);
+      case 7: return read_enum(in, line.rule, ReconRule::none, ReconRule::several);
+      case 8: {
+        ledger::EntryPlace& place = line.entries.emplace_back();
+        return read_fields(in.text(), [&place](const WireReader& part) {
+          if (part.field() == 1) {
+            place.seq = part.number();
+          } else if (part.field() == 2) {
+            place.index = number32(part);
+          }
+          return true;
+        });
+      }
+      case 9: hashed = get_array(line.hash, in.text()); return hashed;
+      default: return true;
+    }
+  });
+  if (!whole || !amount || !hashed || line.state == ReconState{}) {
+    return broken_record("line of a ledger's reconciliation");
+  }
+  line.amount = *amount;
+  return line;
+}
+
+template <>
+std::string Codec<ledger::ReconDay>::encode(const ledger::ReconDay& /*day*/) {
+  return {};
+}
+template <>
+Result<ledger::ReconDay> Codec<ledger::ReconDay>::decode(core::KeyOf<ledger::ReconDay> key,
+                                                         std::string_view /*value*/) {
+  return ledger::ReconDay{.tenant = std::get<0>(key),
+                          .book = std::get<1>(key),
+                          .source = std::get<2>(key),
+                          .day = std::get<3>(key),
+                          .external_id = std::move(std::get<4>(key))};
+}
+
+template <>
+std::string Codec<ledger::ReconEntry>::encode(const ledger::ReconEntry& one) {
+  const auto& [tenant, book, account, seq, index, source, external_id] = one;
+  std::string bytes;
+  WireWriter out(bytes);
+  out.text(1, source);
+  out.text(2, external_id);
+  return bytes;
+}
+template <>
+Result<ledger::ReconEntry> Codec<ledger::ReconEntry>::decode(core::KeyOf<ledger::ReconEntry> key,
+                                                             std::string_view value) {
+  ledger::ReconEntry entry{.tenant = std::get<0>(key),
+                           .book = std::get<1>(key),
+                           .account = std::get<2>(key),
+                           .seq = std::get<3>(key),
+                           .index = std::get<4>(key)};
+  const bool whole = read_fields(value, [&entry](const WireReader& in) {
+    if (in.field() == 1) {
+      entry.source = in.text();
+    } else if (in.field() == 2) {
+      entry.external_id = in.text();
+    }
+    return true;
+  });
+  if (!whole || entry.source.empty()) {
+    return broken_record("entry of a ledger's reconciliation");
+  }
+  return entry;
 }
 
 }  // namespace hk::store

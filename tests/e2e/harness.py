@@ -481,6 +481,13 @@ class Server:
                 values[name] = float(value)
         return values
 
+    def operator(self):
+        """The admin token, and the header with which it acts for the first tenant."""
+        with open(os.path.join(self.data, "admin.json")) as f:
+            token = json.load(f)["token"]
+        tenant = self.request("GET", "/api/v1/tenants", token=token).json()["tenants"][0]["id"]
+        return token, {"Hikyaku-Tenant": str(tenant)}
+
     def now(self):
         """What the clients' clocks say, in seconds."""
         return time.time() - self.clock_back

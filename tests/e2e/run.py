@@ -15,7 +15,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--binary", default="build/release/hikyaku")
-    parser.add_argument("--files", default="test_*.py", help="only files whose name matches this")
+    parser.add_argument("--files", action="append", help="only files whose name matches this, or another --files")
     parser.add_argument("--without", action="append", default=[], help="no files whose name matches this")
     parser.add_argument("-k", dest="patterns", action="append", help="only tests whose name contains this")
     parser.add_argument("-v", "--verbose", action="store_true")
@@ -31,8 +31,9 @@ def main():
     loader = unittest.TestLoader()
     if arguments.patterns:
         loader.testNamePatterns = [p if "*" in p else f"*{p}*" for p in arguments.patterns]
+    matches = lambda name, patterns: any(fnmatch.fnmatch(name, one) for one in patterns)
     names = [name for name in sorted(os.listdir(HERE)) if fnmatch.fnmatch(name, "test_*.py")
-             and fnmatch.fnmatch(name, arguments.files) and not any(fnmatch.fnmatch(name, one) for one in arguments.without)]
+             and matches(name, arguments.files or ["*"]) and not matches(name, arguments.without)]
     suite = loader.loadTestsFromNames([name.removesuffix(".py") for name in names])
     runner = unittest.TextTestRunner(verbosity=2 if arguments.verbose else 1, failfast=arguments.failfast)
     result = runner.run(suite)

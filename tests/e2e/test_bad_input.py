@@ -152,6 +152,14 @@ def body_rows():
             '{"operations": [{"op": "cancel", "job": "msg_0000000000100000000000"}], "preconditions": [{"job": "msg_0000000000100000000000", "status": []}]}',
             '{"operations": [{"op": "cancel", "job": "msg_0000000000100000000000"}], "preconditions": [{"idempotency": {"key": "k", "state": "x"}}]}',
             '{"operations": [{"op": "cancel", "job": "msg_0000000000100000000000"}], "preconditions": [{"idempotency": {"key": "k", "token": "1"}}]}',
+            '{"operations": [{"op": "cancel", "job": "msg_0000000000100000000000"}], "preconditions": [{"ledger_account": {"account": "a"}}]}',
+            '{"operations": [{"op": "cancel", "job": "msg_0000000000100000000000"}], "preconditions": [{"ledger_account": {"account": "a", "currency": "USD", "version": "1"}}]}',
+            '{"operations": [{"op": "cancel", "job": "msg_0000000000100000000000"}], "preconditions": [{"ledger_account": {"account": "a", "currency": "USD", "available_gte": 1.5}}]}',
+            '{"operations": [{"op": "ledger.dance"}]}', '{"operations": [{"op": "ledger.transaction"}]}', '{"operations": [{"op": "ledger.transaction", "transaction": {"entries": []}}]}',
+            '{"operations": [{"op": "ledger.account", "account": {"type": "asset"}, "book": 1}]}', '{"operations": [{"op": "ledger.void", "of": "none", "book": "none"}]}',
+            '{"operations": [{"op": "ledger.post", "of": "none"}]}', '{"operations": [{"op": "ledger.reverse", "of": "none", "amounts": [1.5]}]}',
+            '{"operations": [{"op": "ledger.limits", "of": "none", "limits": {"USD": null}}]}', '{"operations": [{"op": "ledger.metadata", "of": "none", "metadata": {"k": 1}}]}',
+            '{"operations": [{"op": "ledger.assert", "conditions": [{"account": "none", "currency": "USD", "gte": "0"}]}]}',
             '{"operations": [{"op": "cancel", "job": "msg_0000000000100000000000"}], "more": 1}',
             '{"operations": [{"op": "cancel", "job": "msg_0000000000100000000000"}], "operations": []}',
             '{"operations": [{"op": "cancel", "job": "msg_0000000000100000000000"}]}'],
@@ -304,13 +312,23 @@ def ledger_rows():
         ("POST", main + "/monitors"): ["", "{}", '{"currency": "USD", "lt": 1}', '{"account": "a", "currency": "USD"}', '{"account": "a", "prefix": "b", "currency": "USD", "lt": 1}',
                                        '{"prefix": "a:", "currency": "USD", "lt": 1}', '{"prefix": "a", "currency": "XYZW", "lt": 1}', '{"prefix": "a", "currency": "USD", "lt": "x"}'],
     }
+    source = main + "/recon/sources/bank"
+    bodies["PUT", main + "/rollups/shop"] = ["", "{", "[]", "{}", '{"rollup": 1}', '{"rollup": true, "more": 1}']
+    bodies["PUT", source] = ["", "{", "[]", "{}", '{"account": 1, "currency": "USD"}', '{"account": "a"}', '{"account": "a", "currency": "USD", "more": 1}',
+                             '{"account": "a", "currency": "USD", "window_days": -1}', '{"account": "a", "currency": "USD", "auto": 1}']
+    bodies["POST", source + "/lines"] = ["", "{", "[]", "{}", '{"lines": 1}', '{"lines": [1]}', '{"lines": [{}]}',
+                                         '{"lines": [{"external_id": "x", "date": "soon", "amount": "1", "currency": "USD"}]}',
+                                         '{"lines": [{"external_id": "x", "date": "2026-01-01", "amount": 1.5, "currency": "USD"}]}']
+    bodies["POST", main + "/recon/matches"] = ["", "{", "[]", "{}", '{"source": 1}', '{"source": "bank", "external_id": "x", "action": "dance"}',
+                                               '{"source": "bank", "external_id": "x", "action": "match", "entries": [1]}', '{"more": 1}']
+    bodies["POST", base + "/new/import"] = ["", "{", "[]", "{}", "nonsense", '{"seq": 1}', '{"seq": "1", "kind": "book"}']
     bodies["POST", main + "/transactions/preview"] = bodies["POST", main + "/transactions"]
     for (method, target), wrong in bodies.items():
         for body in wrong:
             yield method, target, {}, body, 400, None
     for target in (base, main, main + "/currencies", main + "/accounts", main + "/accounts/none", main + "/accounts/none/balances",
                    main + "/accounts/none/entries", main + "/transactions", main + "/transactions/none", main + "/records", main + "/checkpoints",
-                   main + "/subscriptions", main + "/monitors"):
+                   main + "/subscriptions", main + "/monitors", main + "/rollups", source + "/lines", main + "/recon/report"):
         yield "GET", target + "?unknown=1", {}, None, 400, "unknown"
     for target in (base, main + "/accounts", main + "/transactions", main + "/records", main + "/checkpoints"):
         for query in ("limit=0", "limit=1001", "limit=x", "limit=1&limit=2", "limit="):
@@ -338,6 +356,12 @@ def ledger_rows():
                                  ("DELETE", "/main/monitors/lmon_none", None), ("POST", "/main/erase", '{"account": "none"}'),
                                  ("POST", "/main/monitors", '{"account": "none", "currency": "USD", "lt": 1}')):
         yield method, base + target, {}, body, 404, "none" if "entries" not in (body or "") else None
+    for query in ("limit=0", "limit=x", "cursor=nonsense", "state=gone"):
+        yield "GET", f"{source}/lines?{query}", {}, None, 400, query.split("=")[0]
+    yield "GET", f"{main}/recon/report", {}, None, 400, "source"
+    yield "GET", f"{main}/recon/report?source=none", {}, None, 404, "none"
+    yield "PUT", source, {}, '{"account": "none", "currency": "USD"}', 404, "none"
+    yield "POST", f"{base}/new/import?complete=maybe", {}, "{}", 400, "complete"
     yield "POST", f"{main}/transactions/none/reverse", {}, '{"force": true}', (403, 404), None
     yield "POST", f"{main}/accounts", {}, BIG, 413, "large"
 

@@ -76,6 +76,13 @@ class IdempotentWrites(unittest.TestCase):
             ("delete", book + "/subscriptions/{subscription}"): (*((f"{BOOK}/subscriptions/{id}", None) for id in made[0]), 200, {}),
             ("post", book + "/monitors"): one(BOOK + "/monitors", monitor, {**monitor, "lt": 2}, 201),
             ("delete", book + "/monitors/{monitor}"): (*((f"{BOOK}/monitors/{id}", None) for id in made[1]), 200, {}),
+            ("put", book + "/recon/sources/{source}"): one(BOOK + "/recon/sources/s", {"account": "a", "currency": "USD"},
+                                                           {"account": "a", "currency": "USD", "auto": False}, 201),
+            ("post", book + "/recon/sources/{source}/lines"): one(BOOK + "/recon/sources/none/lines", {"lines": []}, {}, 404),
+            ("post", book + "/recon/matches"): one(BOOK + "/recon/matches", {"source": "none", "action": "match"},
+                                                   {"source": "none", "action": "ignore"}, 404),
+            ("post", book + "/import"): one(BOOK + "/import", {}, {"seq": 2}, 400),
+            ("put", book + "/rollups/{prefix}"): one(BOOK + "/rollups/a", {"rollup": True}, {"rollup": False}, 201),
             ("post", book + "/close"): one(BOOK + "/close", {"through": "2020-01-01T00:00:00Z"}, {"through": "2020-01-02T00:00:00Z"}, 200),
         }
 

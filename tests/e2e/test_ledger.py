@@ -2,7 +2,6 @@
 import base64
 import hashlib
 import json
-import os
 import struct
 import threading
 import unittest
@@ -49,10 +48,7 @@ class LedgerCase(unittest.TestCase):
         return rows[0]["available"]
 
     def admin(self):
-        with open(os.path.join(self.server.data, "admin.json")) as f:
-            token = json.load(f)["token"]
-        tenant = self.server.request("GET", "/api/v1/tenants", token=token).json()["tenants"][0]["id"]
-        return token, {"Hikyaku-Tenant": str(tenant)}
+        return self.server.operator()
 
 
 class Books(LedgerCase):

@@ -18,6 +18,25 @@ def transact(server, key, *operations, preconditions=None):
     return server.request("POST", PATH, json.dumps(body), {"Idempotency-Key": key, "Content-Type": "application/json"})
 
 
+def pay(name, to, source, amount, **more):
+    """Of assets: a debit is what comes."""
+    entries = [{"account": to, "side": "debit", "amount": str(amount), "currency": "USD"},
+               {"account": source, "side": "credit", "amount": str(amount), "currency": "USD"}]
+    return {"op": "ledger.transaction", "transaction": {"id": name, "entries": entries} | more}
+
+
+def open_accounts(server, **least):
+    """Assets, each with the least that must be available."""
+    items = [{"op": "account", "account": {"id": name, "type": "asset"} | ({"limits": {"USD": {"min_available": str(value)}}} if value is not None else {})}
+             for name, value in least.items()]
+    answer = server.request("POST", "/api/v1/ledger/-/batches", json.dumps({"mode": "atomic", "items": items}))
+    assert answer.status == 200, answer.body
+
+
+def available(server, account):
+    return server.get(f"/api/v1/ledger/-/accounts/{account}/balances?currency=USD").json()["balances"][0]["available"]
+
+
 def claim(server, key):
     return server.request("POST", "/api/v1/idempotency/claim", json.dumps({"key": key})).json()["token"]
 
@@ -68,6 +87,8 @@ class Transact(Case):
         job, fence = self.held()
         waiting = self.server.publish_id(self.receiver.url("/never"), **{"Upstash-Delay": "1h"})
         token = claim(self.server, "pay-2")
+        open_accounts(self.server, a=None, b=0)
+        self.assertEqual(self.ask(pay("money", "b", "a", 100)).status, 200)
         before = self.server.metrics()["hikyaku_messages_published_total{result=\"accepted\"}"]
         publish = {"op": "publish", "destination": self.receiver.url("/not-published"), "body": "x"}
         ack = {"op": "ack", "job": job, "fence": fence}
@@ -82,7 +103,15 @@ class Transact(Case):
             ([complete, complete | {"response": 2}], 409, "already_completed", {"operation": 1}),
             ([complete | {"key": "nobody"}], 404, "not_found", {"operation": 0}),
             ([publish, publish | {"destination": "no-such-group"}], 404, "not_found", {"operation": 1, "op": "publish"}),
-            ([publish, {"op": "ledger.transaction", "transaction": {}}], 501, "not_available", {"operation": 1, "op": "ledger.transaction"}),
+            ([publish, {"op": "ledger.transaction", "transaction": {}}], 400, "invalid", {"operation": 1, "op": "ledger.transaction"}),
+            ([publish, ack, pay("refused-1", "a", "b", 101)], 409, "insufficient_funds",
+             {"operation": 2, "op": "ledger.transaction", "account": "b", "currency": "USD", "limit": "0", "value": "-1"}),
+            ([pay("refused-1", "a", "b", 60), pay("refused-2", "a", "b", 60)], 409, "insufficient_funds", {"operation": 1, "value": "-20"}),
+            ([pay("refused-1", "a", "b", 60), complete | {"token": token + 1}], 409, "fenced", {"operation": 1}),
+            ([pay("refused-1", "a", "b", 60), pay("refused-1", "a", "b", 61)], 409, "exists_with_different_entries", {"operation": 1}),
+            ([publish, {"op": "ledger.void", "of": "nothing"}], 404, "transaction_not_found", {"operation": 1, "transaction": "nothing"}),
+            ([publish, {"op": "ledger.void", "of": "x", "book": "nowhere"}], 404, "book_not_found", {"operation": 1}),
+            ([publish, {"op": "ledger.reverse", "of": "money", "force": True}], 403, "permission_denied", {"operation": 1, "op": "ledger.reverse"}),
             ([{"op": "saga.start"}, {"op": "notify"}, {"op": "batch.close"}], 501, "not_available", {"operation": 0}),
             ([publish | {"batch": "bat_1"}], 501, "not_available", {"operation": 0}),
             ([publish, {"op": "dance"}, publish | {"destination": "nowhere:"}], 400, "invalid", {"operation": 1, "op": "dance"}),
@@ -97,13 +126,19 @@ class Transact(Case):
                       ({"idempotency": {"key": "pay-2", "token": token + 1}}, 412, "precondition_failed"),
                       ({"idempotency": {"key": "pay-2", "state": "completed"}}, 412, "precondition_failed"),
                       ({"idempotency": {"key": "nobody"}}, 412, "precondition_failed"),
-                      ({"ledger_account": {}}, 501, "not_available"), ({"batch": "bat_1", "status": []}, 501, "not_available"),
+                      ({"ledger_account": {}}, 400, "invalid"),
+                      ({"ledger_account": {"account": "b", "currency": "USD", "available_gte": "101"}}, 412, "precondition_failed"),
+                      ({"ledger_account": {"account": "b", "currency": "USD", "version": 7}}, 412, "precondition_failed"),
+                      ({"ledger_account": {"account": "nobody", "currency": "USD", "version": 7}}, 412, "precondition_failed"),
+                      ({"batch": "bat_1", "status": []}, 501, "not_available"),
                       ({"job": job, "version": 1}, 501, "not_available"), ({"job": job, "status": ["DONE"]}, 400, "invalid")]
         for condition, status, code in conditions:
             with self.subTest(condition):
                 good = {"job": job, "status": ["RUNNING", "PENDING"]}
                 self.refused(self.ask(publish, ack, preconditions=[good, condition]), status, code, precondition=1)
         self.assertEqual(self.server.job(job)["status"], "RUNNING")
+        self.assertEqual(available(self.server, "b"), "100")
+        self.assertEqual([one["id"] for one in self.server.get("/api/v1/ledger/-/transactions?account=b").json()["transactions"]], ["money"])
         self.assertEqual(self.server.get("/api/v1/idempotency?key=pay-2").json()["state"], "started")
         self.assertEqual(self.server.metrics()["hikyaku_messages_published_total{result=\"accepted\"}"], before)
         self.assertEqual(self.receiver.at("/not-published"), [])
@@ -117,6 +152,62 @@ class Transact(Case):
         self.assertEqual([one["url"] for one in told["results"][0]["messages"]], [self.receiver.url("/g1"), self.receiver.url("/g2")])
         self.receiver.wait("/g1")
         self.receiver.wait("/g2")
+
+    def test_money_moves_with_everything_else(self):
+        open_accounts(self.server, bank=None, wallet=0)
+        job, fence = self.held()
+        token = claim(self.server, "pay-3")
+        subscribed = self.server.request("POST", "/api/v1/ledger/-/subscriptions", json.dumps({"destination": self.receiver.url("/told")}))
+        self.assertEqual(subscribed.status, 201, subscribed.body)
+        answer = self.ask({"op": "ack", "job": job, "fence": fence, "result": 1},
+                          {"op": "ledger.account", "account": {"id": "fees", "type": "revenue"}},
+                          pay("in", "wallet", "bank", 1000), pay("hold", "bank", "wallet", 400, kind="pending", timeout="7d"),
+                          {"op": "ledger.post", "of": "hold", "id": "taken", "amounts": ["300", "300"]},
+                          {"op": "ledger.reverse", "of": "in", "id": "back", "amounts": ["50", "50"]},
+                          {"op": "ledger.limits", "of": "wallet", "limits": {"USD": {"max_balance": "5000"}}},
+                          {"op": "ledger.metadata", "of": "in", "metadata": {"order": "7"}},
+                          {"op": "ledger.assert", "conditions": [{"account": "wallet", "currency": "USD", "eq": "650"}]},
+                          {"op": "idempotency.complete", "key": "pay-3", "token": token, "response": 1},
+                          {"op": "publish", "destination": self.receiver.url("/paid"), "body": "paid"},
+                          preconditions=[{"ledger_account": {"account": "wallet", "currency": "USD", "version": 0}},
+                                         {"ledger_account": {"book": "main", "account": "bank", "currency": "USD", "available_gte": 0}}])
+        told = answer.json()
+        self.assertEqual(answer.status, 200, told)
+        objects = [(one["object"]["object"], one["object"]["id"]) for one in told["results"] if "object" in one]
+        self.assertEqual(objects, [("ledger_account", "fees"), ("ledger_transaction", "in"), ("ledger_transaction", "hold"), ("ledger_transaction", "taken"),
+                                   ("ledger_transaction", "back"), ("ledger_account", "wallet"), ("ledger_transaction", "in")])
+        self.assertEqual(available(self.server, "wallet"), "650")
+        self.assertEqual(self.server.job(job)["status"], "SUCCEEDED")
+        self.receiver.wait("/paid")
+        events = [json.loads(one.body) for one in self.receiver.wait("/told", 7)]
+        self.assertEqual([one["type"] for one in events],
+                         ["ledger.account.created", "ledger.transaction.created", "ledger.transaction.pending", "ledger.transaction.posted",
+                          "ledger.transaction.reversed", "ledger.limit.changed", "ledger.transaction.updated"])
+        self.assertEqual([one["seq"] for one in events], sorted(one["seq"] for one in events))
+
+    def test_the_operator_may_force(self):
+        open_accounts(self.server, vault=None, guest=0)
+        self.assertEqual(self.ask(pay("gift", "guest", "vault", 100), pay("spent", "vault", "guest", 90)).status, 200)
+        force = {"op": "ledger.reverse", "of": "gift", "id": "taken-back", "force": True}
+        self.refused(self.ask(force), 403, "permission_denied", operation=0, op="ledger.reverse")
+        token, headers = self.server.operator()
+        body = json.dumps({"operations": [force]})
+        forced = self.server.request("POST", PATH, body, {"Idempotency-Key": "forced", "Content-Type": "application/json"} | headers, token=token)
+        self.assertEqual(forced.status, 200, forced.body)
+        self.assertEqual(available(self.server, "guest"), "-90")
+
+    def test_a_large_answer_is_told_again_after_a_restart(self):
+        with Server() as server:
+            open_accounts(server, one=None, two=None)
+            operations = [pay(f"large-{n}", "one", "two", 1, description="d" * 2000, metadata={"k": "v" * 500}) for n in range(99)]
+            operations.append({"op": "publish", "destination": self.receiver.url("/large"), "body": "x"})
+            first = transact(server, "large", *operations)
+            self.assertEqual(first.status, 200, first.body[:500])
+            self.assertGreater(len(first.body), 200_000)
+            server.restart()
+            again = transact(server, "large", *operations)
+            self.assertEqual((again.status, again.headers["Idempotent-Replayed"]), (200, "true"))
+            self.assertEqual(again.json(), first.json())
 
     def test_a_key_is_required_and_counts_once(self):
         without = self.server.request("POST", PATH, json.dumps({"operations": []}))
@@ -171,6 +262,7 @@ class Killed(unittest.TestCase):
             got = {}
             wait_for(lambda: got.update({one["Body"]: one for one in server.receive(url, VisibilityTimeout=3600)}) or len(got) == 12, "twelve")
             tokens = {body: claim(server, f"k-{body}") for body in got}
+            open_accounts(server, bank=None, wallet=0)
             server.kill()
             server.flags = [*server.flags, "--crash-at", f"{point}:6"]
             server.start()
@@ -179,7 +271,8 @@ class Killed(unittest.TestCase):
             def operations(body):
                 return ({"op": "ack", "job": got[body]["MessageId"], "receipt": got[body]["ReceiptHandle"], "result": int(body)},
                         {"op": "publish", "queue": "out", "body": f"a-{body}"}, {"op": "publish", "queue": "out", "body": f"b-{body}"},
-                        {"op": "idempotency.complete", "key": f"k-{body}", "token": tokens[body], "response": int(body)})
+                        {"op": "idempotency.complete", "key": f"k-{body}", "token": tokens[body], "response": int(body)},
+                        pay(f"p-{body}", "wallet", "bank", 100 + int(body)), pay(f"q-{body}", "bank", "wallet", 1))
 
             for body in got:
                 asked.append(body)
@@ -195,6 +288,8 @@ class Killed(unittest.TestCase):
                 ended = server.job(got[body]["MessageId"])["status"] == "SUCCEEDED"
                 completed = server.get(f"/api/v1/idempotency?key=k-{body}").json()["state"] == "completed"
                 self.assertEqual(ended, completed, f"{point} {body}")
+                paid = [server.get(f"/api/v1/ledger/-/transactions/{part}-{body}").status == 200 for part in "pq"]
+                self.assertEqual(paid, [ended, ended], f"{point} {body}")
                 if body in answers:
                     self.assertEqual((answers[body].status, ended), (200, True), f"{point} {body} was told so")
                 again = transact(server, f"u-{body}", *operations(body))
@@ -203,6 +298,10 @@ class Killed(unittest.TestCase):
             queue = server.sqs("GetQueueUrl", QueueName="out").json()["QueueUrl"]
             wait_for(lambda: out.extend(one["Body"] for one in server.receive(queue, VisibilityTimeout=3600)) or len(out) >= 2 * len(asked), "what was published")
             self.assertEqual(sorted(out), sorted(f"{part}-{body}" for body in asked for part in "ab"), point)
+            self.assertEqual(available(server, "wallet"), str(sum(99 + int(body) for body in asked)), point)
+            self.assertEqual(available(server, "bank"), str(-sum(99 + int(body) for body in asked)), point)
+            verified = server.request("POST", "/api/v1/ledger/-/verify", "{}").json()
+            self.assertTrue(verified["ok"], f"{point} {verified}")
             server.close()
 
 

@@ -25,6 +25,7 @@ What must hold:
   dead        what the receivers refused for good is in the DLQ, and nothing else is
   cancel      what was canceled stays so and is never sent
   start       the store verifies after each kill, and the server is ready again in time
+  transfers   money that moves meanwhile: torture_transfers.py
 Exit code 1 on any breach; the data directory is then kept.
 """
 import argparse
@@ -277,6 +278,7 @@ class Torture:
         self.server = Server(*flags, *arguments.flag, binary=os.path.abspath(arguments.binary))
         self.slowest_start = 0.0
         self.publishers = []
+        self.transfers = None
         self.kills = self.kills_while_starting = 0
 
     # ---- kill, verify, start ----
@@ -340,6 +342,8 @@ class Torture:
             answer = self.server.get("/api/v1/jobs/" + message_id)
             if answer.status != 200:
                 self.ledger.breach(f"{name} ({message_id}) was acknowledged; after a restart its job answers {answer.status}")
+        if self.transfers is not None:
+            self.transfers.check_sums()
 
     # ---- the end ----
 
@@ -471,12 +475,17 @@ class Torture:
         self.publishers = [Publisher(n, self.server, self.receiver, self.ledger, stop) for n in range(count)]
         return self.publishers
 
+    def make_transfers(self, stop):
+        from torture_transfers import Transfers  # it is made of what is above
+        self.transfers = Transfers(self.server, self.ledger, stop)
+        return self.transfers
+
     def run(self):
         stop = threading.Event()
         self.start()
-        publishers = self.make_publishers(stop)
-        for publisher in publishers:
-            publisher.start()
+        threads = [*self.make_publishers(stop), self.make_transfers(stop)]
+        for thread in threads:
+            thread.start()
         begun = time.monotonic()
         for number in range(1, self.arguments.cycles + 1):
             self.cycle()
@@ -485,9 +494,10 @@ class Torture:
             if number % 10 == 0:
                 print(f"  {number} cycles, {len(self.ledger.publications)} published, {time.monotonic() - begun:.0f} s", flush=True)
         stop.set()
-        for publisher in publishers:
-            publisher.join(60)
+        for thread in threads:
+            thread.join(60)
         self.check()
+        self.transfers.check()
         if (code := self.server.terminate()) != 0:
             self.ledger.breach(f"SIGTERM ends it with {code}: {self.server.output()[-800:]}")
         self.verify()

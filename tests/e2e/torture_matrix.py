@@ -2,7 +2,8 @@
 the store, src/store/crash_points.def, with and without what was not synced (--storage-fault hold-unsynced), and again while
 it recovers from that. Run by torture.py --matrix; what must hold is said there.
 
-Beside the publishers a thread sends, receives and deletes (SQS) and one makes and deletes schedules.
+Beside the publishers a thread sends, receives and deletes (SQS), one makes and deletes schedules, and one moves money
+(torture_transfers.py).
 """
 import http.client
 import itertools
@@ -223,7 +224,8 @@ class Matrix(Torture):
         self.recover()
         traffic = self.make_publishers(stop)
         queues = Queues(self.server, self.ledger, stop)
-        for thread in (*traffic, queues):
+        transfers = self.make_transfers(stop)
+        for thread in (*traffic, queues, transfers):
             thread.start()
         starts = [(name, when) for name, when in self.points if when == "start"]
         begun = time.monotonic()
@@ -239,9 +241,10 @@ class Matrix(Torture):
             if number % 10 == 9:
                 print(f"  {number + 1} cells, {len(self.ledger.publications)} published, {time.monotonic() - begun:.0f} s", flush=True)
         stop.set()
-        for thread in (*traffic, queues):
+        for thread in (*traffic, queues, transfers):
             thread.join(60)
         queues.check()
+        transfers.check()
         self.check()
         for name, hits in self.hits.items():
             if sum(hits) == 0:

@@ -83,6 +83,8 @@ core::Transacted done_by(const core::Transact& transact) {
           core::JobEnded{core::JobEnded::Outcome::done, core::Status::failed});
     } else if (std::holds_alternative<core::CancelMessage>(one)) {
       done.results.emplace_back(core::Canceled{});
+    } else if (std::holds_alternative<core::LedgerOperation>(one)) {
+      done.results.emplace_back(core::ledger::Applied{.id = "ltx_1", .seq = 1});
     } else {
       done.results.emplace_back(core::KeyChanged{});
     }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "api/ledger/errors.h"
+#include "api/ledger/export_page.h"
 #include "api/ledger/parse.h"
 #include "base/assert.h"
 #include "base/exact_json.h"
@@ -59,6 +60,22 @@ void check_amount(std::string_view text) {
   if (const auto amount = core::ledger::parse_signed(text)) {
     HK_ASSERT(core::ledger::parse_signed(core::ledger::to_text(*amount)) == amount);
   }
+}
+
+/// A line of an export that is read is written again as it was.
+void check_exported(std::string_view text) {
+  const auto read = read_exported(text);
+  if (!read) {
+    HK_ASSERT(!read.error().message.empty());
+    return;
+  }
+  std::string written;
+  JsonWriter json(written);
+  json.begin_object();
+  core::ledger::write_record_members(json, read->record, read->prev_hash);
+  json.end_object();
+  const auto again = read_exported(written);
+  HK_ASSERT(again && again->record == read->record && again->prev_hash == read->prev_hash);
 }
 
 /// Books with two accounts, so that some transactions of the corpus can succeed.
@@ -137,6 +154,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   check(read_erasure(text));
   check(read_subscription(text));
   check(read_monitor(text));
+  check(read_rollup(text, "a"));
+  check(read_recon_source(text, "s"));
+  check(read_recon_lines(text, "s"));
+  check(read_recon_decision(text));
+  check_exported(text);
   check(read_item(text, {.op_prefix = "ledger.", .has_book = true}));
   auto batch = read_batch(text);
   check(batch);

@@ -46,6 +46,10 @@ void Simulation::client_acts() {
     key_acts();
     return;
   }
+  if (config_.ledger > 0 && chance(config_.ledger)) {
+    ledger_acts();
+    return;
+  }
   if (config_.once > 0 && chance(config_.once)) {
     once_acts();
     return;
@@ -429,6 +433,8 @@ void Simulation::answered(const Op& op, const core::Reply& reply, const Pending&
   };
   if (const auto* told = reply->get_if<core::OnceAnswered>()) {
     once_answered(op, *told, of);
+  } else if (const auto* applied = reply->get_if<ledger::LedgerApplied>()) {
+    ledger_answered(op, *applied);
   } else if (const auto* received = reply->get_if<core::Received>()) {
     hand_over(*received, of);
   } else if (const auto* published = reply->get_if<core::Published>()) {

@@ -195,6 +195,14 @@ Config draw_config(Rng& rng, std::uint64_t seed) {
   config.once = chance(more, 400) ? between(more, 50, 600) : 0;
   config.endings = chance(more, 500) ? between(more, 50, 600) : 0;
   config.transacts = chance(more, 500) ? between(more, 20, 300) : 0;
+  config.ledger = chance(more, 300) ? between(more, 50, 700) : 0;
+  config.ledger_books = between(more, 1, 2);
+  config.ledger_accounts = between(more, 2, 9);
+  config.ledger_bulk = config.ledger > 0 && chance(more, 100) ? 1 : 0;
+  config.limits.ledger_account_bytes = one_of(more, std::array{0U, 3000U, 128U << 20U});
+  config.limits.ledger_books = config.limits.ledger_account_bytes == 0 ? 0 : 1000;
+  config.limits.ledger_subscriptions_max = one_of(more, std::array{1U, 2U, 100U});
+  config.limits.ledger_monitors_max = one_of(more, std::array{1U, 3U, 1000U});
   return config;
 }
 

@@ -40,14 +40,18 @@ struct Config {
   std::uint32_t schedules = 0;  ///< names per tenant
   std::uint32_t flows = 0;
   bool flow_rates = false;
-  std::uint32_t url_groups = 0;   ///< names per tenant
-  std::uint32_t keys = 0;         ///< of idempotency, names per tenant
-  std::uint32_t once = 0;         ///< of what clients do: writes under a key of the server
-  std::uint32_t topics = 0;       ///< of SNS, names per tenant
-  std::uint32_t topic_fifo = 0;   ///< bit i: the i-th name is of a FIFO topic
-  std::uint32_t pull_queues = 0;  ///< names per tenant
-  std::uint32_t pull_fifo = 0;    ///< bit i: the i-th name is of a queue with order
-  std::uint32_t pulls = 0;        ///< of what clients do
+  std::uint32_t url_groups = 0;       ///< names per tenant
+  std::uint32_t keys = 0;             ///< of idempotency, names per tenant
+  std::uint32_t once = 0;             ///< of what clients do: writes under a key of the server
+  std::uint32_t ledger = 0;           ///< of what clients do: operations on books
+  std::uint32_t ledger_books = 1;     ///< per tenant
+  std::uint32_t ledger_accounts = 4;  ///< names per book
+  std::uint32_t ledger_bulk = 0;      ///< one batch with more records than a checkpoint covers
+  std::uint32_t topics = 0;           ///< of SNS, names per tenant
+  std::uint32_t topic_fifo = 0;       ///< bit i: the i-th name is of a FIFO topic
+  std::uint32_t pull_queues = 0;      ///< names per tenant
+  std::uint32_t pull_fifo = 0;        ///< bit i: the i-th name is of a queue with order
+  std::uint32_t pulls = 0;            ///< of what clients do
   Millis pull_visibility_max{1000};
   Millis pull_retention_max{60'000};
   std::uint32_t pull_redrive = 0;   ///< queues with a dead-letter queue

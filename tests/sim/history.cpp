@@ -90,6 +90,29 @@ void decode_put(const Write& write, Decoded& out) {
     case Table::counters:
       out.counters[key_in<core::Counters>(write)] = record_in<core::Counters>(write);
       return;
+    case Table::ledger_book:
+      out.ledger_books[name_in<core::ledger::Book>(write)] = record_in<core::ledger::Book>(write);
+      return;
+    case Table::ledger_log: {
+      core::ledger::Segment segment = record_in<core::ledger::Segment>(write);
+      for (core::ledger::Record& one : segment.records) {
+        out.ledger_records[{segment.tenant, segment.book, one.seq}] = std::move(one);
+      }
+      return;
+    }
+    case Table::ledger_account:
+      out.ledger_accounts[key_in<core::ledger::Account>(write)] =
+          record_in<core::ledger::Account>(write);
+      return;
+    case Table::ledger_outcome:
+      out.ledger_outcomes[key_in<core::ledger::Outcome>(write)] =
+          record_in<core::ledger::Outcome>(write);
+      return;
+    case Table::ledger_hold: out.ledger_holds[key_in<core::ledger::OpenHold>(write)] = true; return;
+    case Table::ledger_monitor:
+      out.ledger_monitors[key_in<core::ledger::Monitor>(write)] =
+          record_in<core::ledger::Monitor>(write);
+      return;
     default: return;  // judged by the scan or by verify
   }
 }
@@ -115,6 +138,12 @@ void decode_erase(const Write& write, Decoded& out) {
       out.lane_entries[std::get<core::LanePlace>(key_in<core::LaneRow>(write)).seq] = std::nullopt;
       return;
     case Table::state: out.states.erase(key_in<core::MessageState>(write)); return;
+    case Table::ledger_hold:
+      out.ledger_holds[key_in<core::ledger::OpenHold>(write)] = false;
+      return;
+    case Table::ledger_monitor:
+      out.ledger_monitors[key_in<core::ledger::Monitor>(write)] = std::nullopt;
+      return;
     default: return;
   }
 }

@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -42,6 +43,16 @@ struct Decoded {
   std::map<core::KeyOf<core::Task>, std::optional<core::Task>> tasks{};
   std::map<core::TenantId, core::Tenant> tenants{};
   std::map<core::TenantId, core::Counters> counters{};
+  // Of the ledger: rows as they are afterwards; nullopt: gone.
+  std::map<Named, core::ledger::Book> ledger_books{};
+  std::map<std::tuple<core::TenantId, core::ledger::BookNumber, std::uint64_t>,
+           core::ledger::Record>
+      ledger_records{};
+  std::map<core::KeyOf<core::ledger::Account>, core::ledger::Account> ledger_accounts{};
+  std::map<core::KeyOf<core::ledger::Outcome>, core::ledger::Outcome> ledger_outcomes{};
+  std::map<core::KeyOf<core::ledger::OpenHold>, bool> ledger_holds{};
+  std::map<core::KeyOf<core::ledger::Monitor>, std::optional<core::ledger::Monitor>>
+      ledger_monitors{};
   std::optional<core::Meta> meta{};
   std::size_t writes = 0;
 };

@@ -165,6 +165,7 @@ void Model::begin(const Step& step) {
   changed_counts_.clear();
   changed_dead_letters_.clear();
   events_.clear();
+  ledger_.begin(batch_, time_, *written_);
 }
 
 std::vector<Expected> Model::apply(const Step& step) {
@@ -181,6 +182,7 @@ std::vector<Expected> Model::apply(const Step& step) {
   expire_pushes();
   sweep();
   purge();
+  ledger_.timers();
   forget_keys();
   answer_claims();
   run_schedules();
@@ -259,6 +261,7 @@ void Model::crashed(store::BatchSeq survivor) {
     undo_.back().back();
     undo_.pop_back();
   }
+  ledger_.crashed(survivor);
   batch_ = survivor;
   waiters_.clear();
   key_waiters_.clear();
@@ -283,6 +286,7 @@ void Model::crashed(store::BatchSeq survivor) {
 }
 
 void Model::synced(store::BatchSeq batch) {
+  ledger_.synced(batch);
   const auto keep = std::find_if(undo_.begin(), undo_.end(),
                                  [batch](const Undo& undo) { return undo.batch > batch; });
   undo_.erase(undo_.begin(), keep);

@@ -19,6 +19,7 @@
 #include "core/effect.h"
 #include "core/limits.h"
 #include "sim/history.h"
+#include "sim/model_ledger.h"
 #include "sim/op.h"
 #include "store/store.h"
 
@@ -130,7 +131,8 @@ struct Expected {
     once_replayed,
     once_reused,
     job_ended,
-    transacted
+    transacted,
+    ledger
   };
   Kind kind{};
   ErrorKind error{};
@@ -170,6 +172,7 @@ struct Expected {
     bool surely = false;
   };
   std::vector<Halted> halted{};  ///< halted_listed
+  std::shared_ptr<const LedgerAnswer> ledger{};
 };
 inline Expected refused(ErrorKind kind) { return {.kind = Expected::Kind::refused, .error = kind}; }
 
@@ -177,7 +180,7 @@ class Model {
  public:
   /// Messages get numbers of that origin, beginning behind its first.
   explicit Model(const core::Limits& limits, core::Origin origin = {})
-      : limits_(limits), last_seq_(core::make_seq(origin, 0)) {}
+      : limits_(limits), last_seq_(core::make_seq(origin, 0)), ledger_(limits_, ledger_ties()) {}
   /// The server's share of the places for attempts is another one from its next batch on.
   void set_places(std::uint32_t places) { limits_.global_parallelism = places; }
   /// From the next start on nothing may be pushed to that host; "": to any.
@@ -244,6 +247,7 @@ class Model {
     Op op{};
     Moment until{};
   };
+  [[nodiscard]] const LedgerModel& ledger() const { return ledger_; }
   [[nodiscard]] const std::map<Named, std::vector<KeyWaiter>>& key_waiters() const {
     return key_waiters_;
   }
@@ -475,6 +479,11 @@ class Model {
   void forget_once(const Named& name);
   void compare_once() const;
 
+  // model_ledger_events.cpp
+  LedgerModel::Ties ledger_ties();
+  Expected apply_to_ledger(const Op& op);
+  void send_ledger_event(const ledger::Subscription& to, const LedgerEvent& event);
+
   // model_topics.cpp
   Expected create_topic(const Op& op);
   Expected set_topic(const Op& op);
@@ -533,6 +542,8 @@ class Model {
   std::uint32_t epoch_ = 0;
   Moment time_{};
   Moment last_event_{};  ///< no later event may have an earlier time, whatever the clocks do
+
+  LedgerModel ledger_;
 
   // Views of messages_, kept by update().
   std::map<core::LaneKey, LaneView> lanes_;

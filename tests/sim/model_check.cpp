@@ -152,6 +152,7 @@ void Model::compare_written() {
   compare_schedules();
   compare_keys();
   compare_once();
+  ledger_.compare();
   compare_moves();
   for (const core::TenantId tenant : changed_counts_) {
     require(written.counters.contains(tenant), "I1 counters", "changed but not written");

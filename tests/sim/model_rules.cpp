@@ -153,6 +153,7 @@ Expected Model::decide(const Op& op) {
     case Op::Kind::release_key: return change_key(op);
     case Op::Kind::delete_key: return delete_key(op);
     case Op::Kind::transact: return transact(op);
+    case Op::Kind::ledger: return apply_to_ledger(op);
   }
   std::unreachable();
 }

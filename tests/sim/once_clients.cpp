@@ -38,7 +38,9 @@ void Simulation::once_acts() {
 Op Simulation::make_once() {
   Op op;
   const std::uint64_t what = rng_.below(1000);
-  if (config_.keys > 0 && what < 250) {
+  if (config_.ledger > 0 && chance(300)) {
+    op = make_ledger_op();
+  } else if (config_.keys > 0 && what < 250) {
     op = make_key_op();
     op.key.wait = Millis{0};
   } else if (!known_.empty() && what < 400) {
@@ -77,6 +79,8 @@ void Simulation::once_answered(const Op& op, const core::OnceAnswered& told, con
   if (const auto& reply = text.seen->reply; reply && *reply) {
     if (const auto* published = (*reply)->get_if<core::Published>()) {
       learn(*published, op.tenant, true);
+    } else if (const auto* applied = (*reply)->get_if<ledger::LedgerApplied>()) {
+      ledger_answered(op, *applied);
     }
   }
 }

@@ -274,6 +274,7 @@ core::Command to_command(const Op& op) {
     case Op::Kind::release_key: return core::ReleaseKey{held_key(op)};
     case Op::Kind::delete_key: return core::DeleteKey{op.tenant, key_space, op.name};
     case Op::Kind::transact: return to_transact(op);
+    case Op::Kind::ledger: return core::ledger::Apply(*op.ledger);
   }
   std::unreachable();
 }

@@ -26,6 +26,9 @@ inline constexpr Millis key_lease_max{60'000};
 inline constexpr Millis key_kept_max{600'000};
 inline constexpr Millis key_wait_max{30'000};
 
+/// Of a hold of the ledger.
+inline constexpr Millis ledger_timeout_max{600'000};
+
 /// What is said of an idempotency key.
 struct KeyText {
   std::string hash{};
@@ -124,6 +127,7 @@ struct Op {
     release_key,
     delete_key,
     transact,
+    ledger,
   };
   Kind kind{};
   std::uint64_t number = 0;  ///< of this asking; a repetition has its own
@@ -204,6 +208,8 @@ struct Op {
   std::shared_ptr<const TopicText> text{};  ///< publish_to_topic, to `name`
 
   KeyText key{};  ///< of the idempotency key `name`
+
+  std::shared_ptr<const core::ledger::Apply> ledger{};  ///< its tenant is `tenant`
 
   std::optional<OnceText> once{};  ///< under a key
 };

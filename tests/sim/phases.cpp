@@ -134,8 +134,10 @@ void Simulation::settle_everything() {
   resume_everything();
   drain_everything();
   run_until(begin + settled_within, [this] {
-    return model_.pending() == 0 && model_.schedules().empty() && unsynced_.empty();
+    return model_.pending() == 0 && model_.schedules().empty() && unsynced_.empty() &&
+           model_.ledger().quiet();
   });
+  require(model_.ledger().quiet(), "liveness", "a hold does not expire, or records stay uncovered");
   require(
       model_.pending() == 0, "liveness",
       std::to_string(model_.pending()) + " messages are not settled after a week, first " + [this] {
@@ -171,6 +173,7 @@ void Simulation::forget_everything() {
                 config_.pull_queues > 0 ? config_.pull_retention_max : Millis{0},
                 config_.topics > 0 ? topic_window : Millis{0},
                 config_.once > 0 ? key_kept_max : Millis{0},
+                config_.ledger > 0 ? ledger_timeout_max : Millis{0},
                 config_.keys > 0 ? key_lease_max + key_kept_max : Millis{0},
                 config_.cancel_tasks > 0 ? limits.cancel_tasks_kept_for : Millis{0}}) +
       4 * limits.expiry_poll + 2 * limits.event_purge_every + Millis{10'000} + limits.index_after;
@@ -195,6 +198,8 @@ void Simulation::full_scan(const char* when) {
   ++outcome_.scans;
   const auto reader = store_.snapshot();
   scan_store(*reader, model_);
+  SeededRng moments(outcome_.steps);
+  scan_ledger(store_.snapshot(), model_.ledger(), moments);
   const auto report = store::verify(*reader);  // what `hikyaku verify` would say
   require(report.has_value(), "verify", report ? "" : report.error().message);
   require(report->ok(), "verify", report->problems.empty() ? "" : report->problems.front());
@@ -204,6 +209,7 @@ void Simulation::full_scan(const char* when) {
   for (const auto& [seq, id] : acked_) {
     require(there(seq, id.nonce), "I2 present", name_of(seq) + " was acknowledged and is gone");
   }
+  check_ledger_acked();
   for (const auto& [key, wire] : wire_) {
     require(there(key.first, key.second), "I4 known", name_of(key.first) + " was sent and is gone");
     const auto found = model_.messages().find(key.first);

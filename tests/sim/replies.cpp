@@ -159,6 +159,14 @@ void Simulation::check_reply(const Op& op, const core::Reply& reply,
       }
       break;
     }
+    case Expected::Kind::ledger: {
+      const auto* got = reply->get_if<ledger::LedgerApplied>();
+      right = got != nullptr;
+      if (got != nullptr) {
+        check_ledger_answer(*got, *expected.ledger);
+      }
+      break;
+    }
     case Expected::Kind::job_ended: {
       const auto* got = reply->get_if<core::JobEnded>();
       right = got != nullptr && got->outcome == expected.ended.outcome &&

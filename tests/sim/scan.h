@@ -10,6 +10,8 @@ namespace hk::sim {
 void scan_store(store::Reader& reader, const Model& model);
 
 /// After every retention: nothing but settings, tenants and counters is left.
+/// Of the ledger; at moments that `rng` draws, too.
+void scan_ledger(std::shared_ptr<store::Reader> snapshot, const LedgerModel& model, Rng& rng);
 void scan_for_leftovers(store::Reader& reader);
 
 }  // namespace hk::sim

@@ -205,6 +205,7 @@ void Simulation::run_batch() {
       model_.check_nobody_waits_in_vain(time);
     }
     model_.check_no_run_missed(time);
+    model_.ledger().check_nothing_due(time);
     model_.check_nothing_outlives_its_retention(time);
   }
 

@@ -178,6 +178,29 @@ class Simulation {
   Op make_once();
   void once_answered(const Op& op, const core::OnceAnswered& told, const Pending& of);
 
+  // ledger_clients.cpp
+  void ledger_acts();
+  Op make_ledger_op();
+  Op make_ledger_bulk(const Named& book);
+  ledger::Operation some_ledger_item(const Named& book);
+  ledger::Operation some_ledger_setting(const Named& book);
+  ledger::CreateTransaction some_create(const Named& book);
+  ledger::CreateAccount some_new_account();
+  ledger::ChangeAccount some_account_change();
+  void fill_following(ledger::Following& following, const Named& book, bool hold);
+  ledger::Condition some_condition(const Named& book);
+  std::vector<ledger::MetadataIn> some_metadata();
+  std::string some_account();
+  std::string some_currency();
+  std::string some_transaction(const Named& book, bool hold);
+  std::optional<std::vector<ledger::Amount>> some_amounts(const Named& book, const std::string& of);
+  std::optional<std::string> some_new_id(const Named& book);
+  std::optional<std::string> some_new_key();
+  ledger::Instant ledger_now();
+  ledger::Instant some_effective();
+  void ledger_answered(const Op& op, const ledger::LedgerApplied& told);
+  void check_ledger_acked() const;
+
   // ending_clients.cpp
   void hold_lease(Op op);
   void draw_ending(Op& op);
@@ -290,6 +313,10 @@ class Simulation {
     Moment until{};
   };
   std::map<std::tuple<core::TenantId, std::string, std::string>, Told> told_;
+
+  std::vector<Op> ledger_ops_;  ///< operations of the ledger, to be asked again
+  bool bulk_made_ = false;
+  std::map<std::pair<Named, std::string>, std::uint64_t> ledger_acked_;  ///< by book and id: seq
 
   /// Somebody who waits for the answer to a Receive. Gone with the server.
   struct Receiver {

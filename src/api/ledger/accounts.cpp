@@ -5,6 +5,7 @@
 #include "api/ledger/errors.h"
 #include "api/ledger/handlers.h"
 #include "api/ledger/parse.h"
+#include "api/ledger/question.h"
 #include "api/ledger/reading.h"
 #include "api/ledger/render.h"
 #include "core/ledger/json.h"
@@ -35,6 +36,7 @@ struct AccountFilter {
   std::size_t limit = 0;
   std::optional<std::string> cursor{};
   std::size_t scanned_max = 0;
+  bool count = false;  ///< of all that match, from the first page on
 };
 
 AccountFilter read_account_filter(const Services& services, Query& query) {
@@ -45,7 +47,8 @@ AccountFilter read_account_filter(const Services& services, Query& query) {
                        .available_lt = query.signed_amount("available_lt"),
                        .limit = query.limit(),
                        .cursor = query.text("cursor"),
-                       .scanned_max = services.options.scanned_per_listing_max};
+                       .scanned_max = services.options.scanned_per_listing_max,
+                       .count = query.flag("count")};
   if (const auto place = query.one_of("type", core::ledger::account_type_names)) {
     filter.type = static_cast<core::ledger::AccountType>(*place + 1);
   }
@@ -134,6 +137,48 @@ std::vector<Account> candidates(const BookReading& reading, const AccountFilter&
                                       filter.scanned_max + 1);
 }
 
+/// Of all accounts that match, whatever the page shows.
+void write_account_count(JsonWriter& json, const BookReading& reading, const AccountFilter& filter,
+                         std::optional<CurrencyNumber> currency) {
+  constexpr std::size_t at_once = 256;
+  std::size_t count = 0;
+  const auto take = [&](const Account& account) {
+    count += is_wanted(reading, account, filter, currency) ? 1 : 0;
+    return count <= counted_max;
+  };
+  if (!filter.metadata.empty()) {
+    const auto& [key, value] = filter.metadata.front();
+    for (std::uint64_t before = UINT64_MAX; count <= counted_max;) {
+      const auto numbers = core::ledger::indexed(reading.reader, reading.tenant, reading.number(),
+                                                 core::ledger::IndexEntry::Kind::account_metadata,
+                                                 key, value, before, at_once);
+      for (const std::uint64_t number : numbers) {
+        const auto account =
+            core::ledger::find_account(reading.reader, reading.tenant, reading.number(), number);
+        if (account && !take(*account)) {
+          break;
+        }
+      }
+      if (numbers.size() < at_once) {
+        break;
+      }
+      before = numbers.back();
+    }
+  } else {
+    for (std::string after; count <= counted_max;) {
+      const auto accounts =
+          core::ledger::accounts_under(reading.reader, reading.tenant, reading.number(),
+                                       filter.prefix.value_or(""), after, at_once);
+      if (!std::ranges::all_of(accounts, take) || accounts.size() < at_once) {
+        break;
+      }
+      after = accounts.back().path;
+    }
+  }
+  json.field("count", std::min(count, counted_max));
+  json.field("count_exact", count <= counted_max);
+}
+
 http::Response show_accounts(const BookReading& reading, const AccountFilter& filter) {
   std::uint64_t after = 0;
   if (filter.cursor) {
@@ -186,6 +231,9 @@ http::Response show_accounts(const BookReading& reading, const AccountFilter& fi
   json.end_array();
   if (more) {
     json.field("cursor", cursor_text(Listing::ledger_accounts, reading, after));
+  }
+  if (filter.count) {
+    write_account_count(json, reading, filter, currency);
   }
   json.end_object();
   return response;
@@ -428,8 +476,14 @@ void get_account(const Services& services, Call& call) {
 
 void list_accounts(const Services& services, Call& call) {
   Query query(call.request.query(), {"prefix", "type", "state", "metadata", "currency",
-                                     "available_gte", "available_lt", "limit", "cursor"});
+                                     "available_gte", "available_lt", "limit", "cursor", "count"});
   AccountFilter filter = read_account_filter(services, query);
+  if (filter.count) {
+    show_aside(services, call, query, [filter = std::move(filter)](const BookReading& reading) {
+      return show_accounts(reading, filter);
+    });
+    return;
+  }
   show(services, call, query.wrong(), [filter = std::move(filter)](const BookReading& reading) {
     return show_accounts(reading, filter);
   });

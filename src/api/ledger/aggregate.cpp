@@ -70,7 +70,11 @@ void aggregate(const Services& services, Call& call) {
         json.begin_array();
         std::string next;
         if (segments == 0) {
-          const auto sums = sums_under(*question.reader, question.place(), prefix, as_of);
+          const auto kept = as_of.effective || as_of.seq
+                                ? std::nullopt
+                                : kept_sums(*question.reader, question.place(), prefix);
+          const auto sums =
+              kept ? *kept : sums_under(*question.reader, question.place(), prefix, as_of);
           if (!sums) {
             return std::unexpected(sums.error());
           }

@@ -92,6 +92,9 @@ void Audit::take(const Record& record, const Hash* stated_prev) {
     fault(record.seq, "recorded_at is not later than that of the record before");
   }
   recorded_at_ = recorded_at;
+  if (const auto* const changed = std::get_if<core::ledger::KeyChanged>(&*payload)) {
+    public_key_ = changed->public_key;
+  }
   if (const auto* const checkpoint = std::get_if<Checkpoint>(&*payload)) {
     check_checkpoint(record.seq, *checkpoint);
   } else {
@@ -193,6 +196,36 @@ void Audit::release(std::uint64_t seq, const std::string& hold,
   }
 }
 
+/// Each entry of a reversal is the mirror of one that it names, and over all reversals none is
+/// taken back more than once.
+void Audit::reverse(std::uint64_t seq, const TransactionMade& made) {
+  const auto found = posted_.find(*made.reverses);
+  if (found == posted_.end() || *made.reverses == made.id) {
+    fault(seq, "it reverses " + *made.reverses + ", which is no earlier posted transaction");
+    return;
+  }
+  const auto [first, count] = found->second;
+  for (std::size_t i = 0; i < made.entries.size(); ++i) {
+    const Entry& entry = made.entries[i];
+    const std::size_t of = i < made.of.size() ? made.of[i] : count;
+    if (of >= count) {
+      fault(seq, "it does not say which entry of " + *made.reverses + " it reverses");
+      continue;
+    }
+    Reversible& original = reversible_[first + of];
+    const auto account = accounts_.find(entry.account);
+    if (account == accounts_.end() || &account->second != original.account ||
+        entry.currency != *original.currency || entry.side == original.side) {
+      fault(seq, "entry " + std::to_string(i) + " is not the mirror of entry " +
+                     std::to_string(of) + " of " + *made.reverses);
+    } else if (entry.amount > original.left) {
+      fault(seq, "it reverses more of entry " + std::to_string(of) + " of " + *made.reverses +
+                     " than is left");
+    }
+    original.left -= std::min(original.left, entry.amount);
+  }
+}
+
 void Audit::fold(std::uint64_t seq, const TransactionMade& made) {
   const bool holds = made.kind == TransactionMade::Kind::pending;
   if (made.kind != TransactionMade::Kind::voided) {
@@ -204,6 +237,20 @@ void Audit::fold(std::uint64_t seq, const TransactionMade& made) {
         fault(seq, "the account " + entry.account + " would have more than an amount can be");
       }
     }
+  }
+  if (made.kind == TransactionMade::Kind::posted) {
+    const std::size_t first = reversible_.size();
+    for (const Entry& entry : made.entries) {
+      const auto account = accounts_.find(entry.account);
+      reversible_.push_back({.left = entry.amount,
+                             .account = account == accounts_.end() ? nullptr : &account->second,
+                             .currency = &*currencies_.insert(entry.currency).first,
+                             .side = entry.side});
+    }
+    posted_.try_emplace(made.id, first, static_cast<std::uint32_t>(made.entries.size()));
+  }
+  if (made.reverses) {
+    reverse(seq, made);
   }
   if (holds) {
     Held held{.seq = seq, .entries = made.entries};
@@ -272,6 +319,42 @@ void Audit::compare_account(const Book& book, const Account& account, const Fold
   }
 }
 
+/// The sum over the members that it has reached.
+void Audit::compare_rollup(const Book& book, const core::ledger::Rollup& rollup) {
+  std::map<std::string, core::ledger::Rollup::Sum> sums;
+  for (const auto& [id, account] : accounts_) {
+    if (!core::ledger::path_within(account.path, rollup.prefix) || !rollup.has(account.path)) {
+      continue;
+    }
+    for (const auto& [currency, moved] : account.moved) {
+      core::ledger::Rollup::Sum& sum = sums[currency];
+      sum.debits_posted.add(moved.counters.debits_posted);
+      sum.credits_posted.add(moved.counters.credits_posted);
+      sum.debits_pending.add(moved.counters.debits_pending);
+      sum.credits_pending.add(moved.counters.credits_pending);
+      ++(core::ledger::normal_side(account.type) == Side::debit ? sum.debit_accounts
+                                                                : sum.credit_accounts);
+    }
+  }
+  for (const core::ledger::Rollup::Sum& kept : rollup.sums) {
+    const auto currency = core::ledger::find_currency(book, kept.currency);
+    const auto found = sums.find(currency ? currency->code : "?");
+    if (found == sums.end()) {
+      fault(0, "the sum kept for " + rollup.prefix + " has a currency that its accounts have not");
+      continue;
+    }
+    found->second.currency = kept.currency;
+    if (found->second != kept) {
+      fault(0, "the sum kept for " + rollup.prefix + " in " + found->first +
+                   " is not that of its accounts");
+    }
+    sums.erase(found);
+  }
+  if (!sums.empty()) {
+    fault(0, "the sum kept for " + rollup.prefix + " has no " + sums.begin()->first);
+  }
+}
+
 void Audit::compare(Reader& reader, const Book& book) {
   std::size_t known = 0;
   for (std::uint64_t after = 0;;) {
@@ -295,6 +378,11 @@ void Audit::compare(Reader& reader, const Book& book) {
   if (known != accounts_.size()) {
     fault(0, std::to_string(accounts_.size() - known) +
                  " accounts that records have created are not stored");
+  }
+
+  for (const core::ledger::Rollup& rollup : reader.scan<core::ledger::Rollup>(
+           core::Range<core::ledger::Rollup>::of(book.tenant, book.number))) {
+    compare_rollup(book, rollup);
   }
 
   std::set<std::uint64_t> open;
@@ -339,6 +427,12 @@ AuditReport Audit::report() {
   return report_;
 }
 
+const std::string& key_at(const Book& book, std::uint64_t seq) {
+  const auto former =
+      std::ranges::lower_bound(book.former_keys, seq, {}, &core::ledger::FormerKey::through_seq);
+  return former == book.former_keys.end() ? book.public_key : former->public_key;
+}
+
 AuditReport audit_book(Reader& reader, const Book& book, std::uint64_t from_seq,
                        std::uint64_t to_seq) {
   const core::ledger::Head head = core::ledger::head_of(reader, book.tenant, book.number);
@@ -348,7 +442,7 @@ AuditReport audit_book(Reader& reader, const Book& book, std::uint64_t from_seq,
     const auto first = core::ledger::find_record(reader, book.tenant, book.number, from_seq);
     prev = first ? first->prev_hash : prev;
   }
-  Audit audit(book.id, from_seq, prev, book.public_key);
+  Audit audit(book.id, from_seq, prev, key_at(book, from_seq));
   for (std::uint64_t after = from_seq - 1; after < last;) {
     const auto records = core::ledger::records_after(
         reader, book.tenant, book.number, after,

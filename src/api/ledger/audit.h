@@ -7,8 +7,10 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "api/ledger/sums.h"
@@ -66,6 +68,14 @@ class Audit {
     core::ledger::AccountType type{};
     std::map<std::string, Moved> moved{};  ///< by code of the currency
   };
+  /// An entry of a posted transaction, and what no reversal has taken back yet. Packed: there is
+  /// one for each entry of the log.
+  struct Reversible {
+    core::ledger::Amount left = 0;
+    const Folded* account = nullptr;  ///< nodes of the map stay where they are
+    const std::string* currency = nullptr;
+    core::ledger::Side side{};
+  };
   struct Held {
     std::uint64_t seq = 0;
     std::vector<core::ledger::Entry> entries{};
@@ -76,10 +86,12 @@ class Audit {
   void check_entries(std::uint64_t seq, const core::ledger::TransactionMade& made);
   void fold(std::uint64_t seq, const core::ledger::Payload& payload);
   void fold(std::uint64_t seq, const core::ledger::TransactionMade& made);
+  void reverse(std::uint64_t seq, const core::ledger::TransactionMade& made);
   void release(std::uint64_t seq, const std::string& hold,
                const std::vector<core::ledger::Released>& released, bool last);
   /// Null: there is no such account, and a fault says so.
   Moved* find_moved(std::uint64_t seq, const std::string& account, const std::string& currency);
+  void compare_rollup(const core::ledger::Book& book, const core::ledger::Rollup& rollup);
   void compare_account(const core::ledger::Book& book, const core::ledger::Account& account,
                        const Folded& folded);
 
@@ -95,8 +107,15 @@ class Audit {
   std::uint64_t uncovered_from_ = 1;
   std::unordered_map<std::string, Folded> accounts_{};
   std::unordered_map<std::string, Held> holds_{};  ///< those that are open, by id
+  /// Of posted transactions, by id: where their entries begin, and how many there are.
+  std::unordered_map<std::string, std::pair<std::size_t, std::uint32_t>> posted_{};
+  std::vector<Reversible> reversible_{};
+  std::set<std::string> currencies_{};
   AuditReport report_{};
 };
+
+/// The key that signs a checkpoint of that seq.
+const std::string& key_at(const core::ledger::Book& book, std::uint64_t seq);
 
 /// The records from_seq to to_seq of a book (0: to the last), and if these are all of them also
 /// what is stored beside the log.

@@ -44,6 +44,13 @@ constexpr Problem exceeds_hold{"exceeds_hold", "Exceeds hold"};
 constexpr Problem period_closed{"period_closed", "Period closed"};
 constexpr Problem would_break_history{"would_break_history", "Would break history"};
 constexpr Problem too_many{"too_many", "Too many"};
+constexpr Problem source_not_found{"source_not_found", "Source not found"};
+constexpr Problem line_not_found{"line_not_found", "Line not found"};
+constexpr Problem already_matched{"already_matched", "Already matched"};
+constexpr Problem match_differs{"match_differs", "Match differs"};
+constexpr Problem record_invalid{"record_invalid", "Record invalid"};
+constexpr Problem book_exists{"book_exists", "Book exists"};
+constexpr Problem book_importing{"book_importing", "Book is being imported"};
 constexpr Problem linked_failed{"linked_failed", "Linked item failed"};
 
 /// Without the member that exists_with_different has behind it.
@@ -56,12 +63,19 @@ constexpr std::pair<int, Problem> row_of(Code code) {
     case Code::currency_mismatch: return {400, currency_mismatch};
     case Code::effective_at_invalid: return {400, effective_at_invalid};
     case Code::invalid: return {400, invalid_problem};
+    case Code::record_invalid: return {400, record_invalid};
     case Code::permission_denied: return {403, permission_denied};
     case Code::book_not_found: return {404, book_not_found};
     case Code::account_not_found: return {404, account_not_found};
     case Code::transaction_not_found: return {404, transaction_not_found};
     case Code::subscription_not_found: return {404, subscription_not_found};
     case Code::monitor_not_found: return {404, monitor_not_found};
+    case Code::source_not_found: return {404, source_not_found};
+    case Code::line_not_found: return {404, line_not_found};
+    case Code::line_exists_with_different:
+      return {409, {"line_exists_with_different", "Line exists otherwise"}};
+    case Code::already_matched: return {409, already_matched};
+    case Code::match_differs: return {409, match_differs};
     case Code::exists_with_different: return {409, {"exists_with_different", "Exists otherwise"}};
     case Code::insufficient_funds: return {409, insufficient_funds};
     case Code::limit_exceeded: return {409, limit_exceeded};
@@ -82,6 +96,8 @@ constexpr std::pair<int, Problem> row_of(Code code) {
     case Code::would_break_history: return {409, would_break_history};
     case Code::too_many: return {409, too_many};
     case Code::linked_failed: return {409, linked_failed};
+    case Code::book_exists: return {409, book_exists};
+    case Code::book_importing: return {409, book_importing};
   }
   std::unreachable();
 }
@@ -106,7 +122,19 @@ void write_count(JsonWriter& json, std::string_view name, const core::ledger::Si
   json.field(name, static_cast<std::uint64_t>(count.magnitude));
 }
 
-/// What a program may want to know of this code.
+}  // namespace
+
+int status_of(Code code) { return row_of(code).first; }
+
+std::string code_of(const LedgerRefusal& refusal) {
+  std::string code(row_of(refusal.code).second.code);
+  if (refusal.code == Code::exists_with_different ||
+      refusal.code == Code::line_exists_with_different) {
+    code += '_' + refusal.member;
+  }
+  return code;
+}
+
 void write_own_members(JsonWriter& json, const LedgerRefusal& refusal) {
   write_if_given(json, "member", refusal.member);
   write_if_given(json, "account", refusal.account);
@@ -118,6 +146,7 @@ void write_own_members(JsonWriter& json, const LedgerRefusal& refusal) {
       core::ledger::write_amount(json, "credits", refusal.credits);
       break;
     case Code::insufficient_funds:
+    case Code::match_differs:
     case Code::limit_exceeded:
       core::ledger::write_amount(json, "limit", refusal.limit);
       core::ledger::write_amount(json, "value", refusal.value);
@@ -134,20 +163,9 @@ void write_own_members(JsonWriter& json, const LedgerRefusal& refusal) {
       core::ledger::write_amount(json, "value", refusal.value);
       break;
     case Code::too_many: write_count(json, "limit", refusal.limit); break;
+    case Code::record_invalid: json.field("seq", refusal.seq); break;
     default: break;  // nothing beyond the names above
   }
-}
-
-}  // namespace
-
-int status_of(Code code) { return row_of(code).first; }
-
-std::string code_of(const LedgerRefusal& refusal) {
-  std::string code(row_of(refusal.code).second.code);
-  if (refusal.code == Code::exists_with_different) {
-    code += '_' + refusal.member;
-  }
-  return code;
 }
 
 void write_refusal_members(JsonWriter& json, const LedgerRefusal& refusal) {

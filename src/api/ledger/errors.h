@@ -18,6 +18,8 @@ std::string code_of(const core::ledger::Refusal& refusal);
 
 /// `code`, `detail` and what belongs to the code: of a result within a batch, of a problem.
 void write_refusal_members(JsonWriter& json, const core::ledger::Refusal& refusal);
+/// Of those only what belongs to the code.
+void write_own_members(JsonWriter& json, const core::ledger::Refusal& refusal);
 /// Problem details with those members; `more` adds others.
 http::Response problem_of(const core::ledger::Refusal& refusal, std::string_view request_id,
                           const std::function<void(JsonWriter&)>& more = {});

@@ -9,8 +9,8 @@ namespace hk::api::ledger {
 void export_log(const Services& services, Call& call) {
   constexpr std::array<std::string_view, 2> kinds = {"records", "entries"};
   constexpr std::array<std::string_view, 2> formats = {"jsonl", "csv"};
-  Query query_in(call.request.query(),
-                 {"kind", "format", "from_seq", "to_seq", "effective_from", "effective_to"});
+  Query query_in(call.request.query(), {"kind", "format", "from_seq", "to_seq", "effective_from",
+                                        "effective_to", "values"});
   const auto from = query_in.time("effective_from");
   const auto to = query_in.time("effective_to");
   ExportQuery query{
@@ -20,6 +20,11 @@ void export_log(const Services& services, Call& call) {
       .to_seq = query_in.number("to_seq", 1).value_or(0),
       .effective_from = from.value_or(core::ledger::long_ago),
       .effective_to = to.value_or(core::ledger::no_end)};
+  query.values = query_in.flag("values");
+  if (query.values &&
+      (query.kind != ExportQuery::Kind::records || query.format != ExportQuery::Format::jsonl)) {
+    query_in.refuse("values", "is for kind=records and format=jsonl");
+  }
   if (query.to_seq != 0 && query.to_seq < query.from_seq) {
     query_in.refuse("to_seq", "must not be below from_seq");
   }

@@ -14,6 +14,8 @@ namespace {
 
 using core::ledger::Book;
 using core::ledger::Hash;
+using core::ledger::Metadata;
+using core::ledger::MetadataValue;
 using core::ledger::Record;
 using core::ledger::TransactionMade;
 
@@ -51,12 +53,73 @@ void append_row(std::string& out, std::initializer_list<std::string_view> cells)
   out += '\n';
 }
 
+/// What a record has set and nobody has erased since.
+std::vector<MetadataValue> values_of(core::Reader& reader, const Book& book, const Record& record) {
+  const auto payload = core::ledger::decode(record.kind, record.payload);
+  if (!payload) {
+    throw core::CorruptRecord(payload.error().message);
+  }
+  const auto place = [&]() -> std::optional<std::pair<Metadata::Of, std::uint64_t>> {
+    if (std::holds_alternative<core::ledger::BookCreated>(*payload) ||
+        std::holds_alternative<core::ledger::BookChanged>(*payload)) {
+      return std::pair{Metadata::Of::book, std::uint64_t{0}};
+    }
+    if (std::holds_alternative<TransactionMade>(*payload)) {
+      return std::pair{Metadata::Of::transaction, record.seq};
+    }
+    if (const auto* const set = std::get_if<core::ledger::MetadataSet>(&*payload)) {
+      const auto of =
+          core::ledger::find_transaction(reader, book.tenant, book.number, set->transaction);
+      return of ? std::optional(std::pair{Metadata::Of::transaction, of->seq}) : std::nullopt;
+    }
+    const std::string* account = nullptr;
+    if (const auto* const made = std::get_if<core::ledger::AccountCreated>(&*payload)) {
+      account = &made->id;
+    } else if (const auto* const changed = std::get_if<core::ledger::AccountChanged>(&*payload)) {
+      account = &changed->id;
+    }
+    const auto of = account == nullptr
+                        ? std::nullopt
+                        : core::ledger::find_account(reader, book.tenant, book.number, *account);
+    return of ? std::optional(std::pair{Metadata::Of::account, of->number}) : std::nullopt;
+  }();
+  if (!place) {
+    return {};
+  }
+  auto row =
+      reader.get<Metadata>({book.tenant, book.number, static_cast<std::uint32_t>(place->first),
+                            place->second, record.seq});
+  if (!row) {
+    return {};
+  }
+  std::erase_if(row->values, [](const MetadataValue& one) { return one.removed || one.erased; });
+  return std::move(row->values);
+}
+
+void write_values(JsonWriter& json, const std::vector<MetadataValue>& values) {
+  if (values.empty()) {
+    return;
+  }
+  json.key("metadata");
+  json.begin_array();
+  for (const MetadataValue& one : values) {
+    json.begin_object();
+    json.field("entry", one.entry);
+    json.field("key", one.key);
+    json.field("value", one.value);
+    json.field("salt", base64(one.salt));
+    json.end_object();
+  }
+  json.end_array();
+}
+
 void append_record(std::string& out, const Record& record, const Hash& prev_hash,
-                   ExportQuery::Format format) {
+                   ExportQuery::Format format, const std::vector<MetadataValue>& values) {
   if (format == ExportQuery::Format::jsonl) {
     JsonWriter json(out);
     json.begin_object();
     core::ledger::write_record_members(json, record, prev_hash);
+    write_values(json, values);
     json.end_object();
     out += '\n';
     return;
@@ -104,10 +167,11 @@ void append_entries(std::string& out, const Record& record, const TransactionMad
   }
 }
 
-void append_exported(std::string& out, const Record& record, const Hash& prev_hash,
-                     const ExportQuery& query) {
+void append_exported(std::string& out, core::Reader& reader, const Book& book, const Record& record,
+                     const Hash& prev_hash, const ExportQuery& query) {
   if (query.kind == ExportQuery::Kind::records) {
-    append_record(out, record, prev_hash, query.format);
+    append_record(out, record, prev_hash, query.format,
+                  query.values ? values_of(reader, book, record) : std::vector<MetadataValue>{});
     return;
   }
   const auto payload = core::ledger::decode(record.kind, record.payload);
@@ -138,6 +202,40 @@ bool read_hash(std::string_view text, Hash& into) {
     return false;
   }
   std::ranges::copy(*bytes, into.begin());
+  return true;
+}
+
+/// The member `metadata` of a line, which is beside the record: it is taken out.
+bool take_values(ExactJson& line, std::vector<MetadataValue>& into) {
+  const auto at =
+      std::ranges::find(line.members, "metadata", [](const auto& member) { return member.first; });
+  if (at == line.members.end()) {
+    return true;
+  }
+  const ExactJson list = std::move(at->second);
+  line.members.erase(at);
+  if (list.kind != ExactJson::Kind::array) {
+    return false;
+  }
+  for (const ExactJson& one : list.items) {
+    if (one.kind != ExactJson::Kind::object || one.members.size() != 4) {
+      return false;
+    }
+    const ExactJson* const entry = one.member("entry");
+    const ExactJson* const value = one.member("value");
+    const auto number = entry != nullptr && entry->kind == ExactJson::Kind::number
+                            ? parse_unsigned(entry->text)
+                            : std::nullopt;
+    const auto salt = unbase64(text_in(one, "salt"));
+    if (!number || *number > UINT32_MAX || !salt || value == nullptr ||
+        value->kind != ExactJson::Kind::string) {
+      return false;
+    }
+    into.push_back({.entry = static_cast<std::uint32_t>(*number),
+                    .key = std::string(text_in(one, "key")),
+                    .value = value->text,
+                    .salt = *salt});
+  }
   return true;
 }
 
@@ -173,7 +271,7 @@ ExportPage export_page(core::Reader& reader, const Book& book, const ExportQuery
         page.next_seq = record.seq;
         return page;
       }
-      append_exported(page.text, record, prev, query);
+      append_exported(page.text, reader, book, record, prev, query);
       prev = record.hash;
       ++taken;
     }
@@ -184,7 +282,7 @@ ExportPage export_page(core::Reader& reader, const Book& book, const ExportQuery
 
 Result<ExportedRecord> read_exported(std::string_view line) {
   constexpr std::size_t depth = 16;
-  const auto object = ExactJson::parse(line, depth);
+  auto object = ExactJson::parse(line, depth);
   if (!object || object->kind != ExactJson::Kind::object) {
     return broken_line("it is no JSON object");
   }
@@ -199,6 +297,9 @@ Result<ExportedRecord> read_exported(std::string_view line) {
       !read_hash(text_in(*object, "hash"), out.record.hash) ||
       !read_hash(text_in(*object, "prev_hash"), out.prev_hash)) {
     return broken_line("it is no record: seq, recorded_at, prev_hash, hash or payload_base64");
+  }
+  if (!take_values(*object, out.values)) {
+    return broken_line("metadata must be a list of entry, key, value and salt");
   }
   out.record.seq = *number;
   out.record.kind = text_in(*object, "kind");

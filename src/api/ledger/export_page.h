@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "core/ledger/read.h"
@@ -21,6 +22,8 @@ struct ExportQuery {
   /// Of entries: from <= effective_at < to.
   core::ledger::Instant effective_from = core::ledger::long_ago;
   core::ledger::Instant effective_to = core::ledger::no_end;
+  /// Of records as JSON: with the values of metadata, which are not in the chain.
+  bool values = false;
 
   // Whichever is reached first ends the page; it has one record at least.
   std::size_t bytes_max = std::size_t{4} << 20U;
@@ -39,6 +42,7 @@ ExportPage export_page(core::Reader& reader, const core::ledger::Book& book,
 struct ExportedRecord {
   core::ledger::Record record{};
   core::ledger::Hash prev_hash{};
+  std::vector<core::ledger::MetadataValue> values{};  ///< none: they were not exported
 };
 /// One line of it. corruption: it is none, or what it says in words is not what its bytes say.
 Result<ExportedRecord> read_exported(std::string_view line);

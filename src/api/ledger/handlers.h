@@ -58,9 +58,21 @@ Write remove_monitor(const Services& services, Call& call);
 // ---- what is read of many accounts, or of the whole log ----
 void statement(const Services& services, Call& call);
 void aggregate(const Services& services, Call& call);
+Write set_rollup(const Services& services, Call& call);
+void list_rollups(const Services& services, Call& call);
 void trial_balance(const Services& services, Call& call);
 void report(const Services& services, Call& call);
 void export_log(const Services& services, Call& call);
+// ---- recon.cpp ----
+Write set_recon_source(const Services& services, Call& call);
+Write import_recon_lines(const Services& services, Call& call);
+void list_recon_lines(const Services& services, Call& call);
+Write decide_recon(const Services& services, Call& call);
+void recon_report(const Services& services, Call& call);
+
+// ---- import.cpp ----
+Write import_log(const Services& services, Call& call);
+
 void prove(const Services& services, Call& call);
 void verify(const Services& services, Call& call);
 

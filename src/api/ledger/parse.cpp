@@ -6,6 +6,7 @@
 #include "api/ledger/errors.h"
 #include "api/ledger/input.h"
 #include "base/ascii.h"
+#include "base/date.h"
 #include "base/duration.h"
 #include "core/ledger/json.h"
 
@@ -407,12 +408,9 @@ template <std::size_t n, class Read>
 bool read_item_object(Input& input, const std::array<Names, n>& names, const ItemForm& form,
                       ItemIn& out, std::initializer_list<std::size_t> required, Read read) {
   std::uint32_t seen = 0;
-  return input.object(names, seen,
-                      [&](std::size_t i) {
-                        return i < 3 ? read_item_name(input, i, form, out) : read(i);
-                      }) &&
-         (!form.has_book || input.required(names, seen, {2})) &&
-         input.required(names, seen, required);
+  return input.object(names, seen, [&](std::size_t i) {
+    return i < 3 ? read_item_name(input, i, form, out) : read(i);
+  }) && input.required(names, seen, required);
 }
 
 template <class Follow, std::size_t n>
@@ -694,6 +692,134 @@ Parsed<ledger::SetTransactionMetadata> read_transaction_metadata(std::string_vie
                });
 }
 
+std::optional<ledger::Instant> parse_date(std::string_view text) {
+  constexpr std::size_t date_characters = 10;
+  return text.size() == date_characters ? parse_rfc3339(std::string(text) + "T00:00:00Z")
+                                        : std::nullopt;
+}
+
+Parsed<ledger::SetReconSource> read_recon_source(std::string_view body, std::string source) {
+  static constexpr std::array<Names, 4> names = {"account", "currency", "window_days", "auto"};
+  return whole(body, ledger::SetReconSource{.id = std::move(source)},
+               [](Input& input, ledger::SetReconSource& out) {
+                 std::uint32_t seen = 0;
+                 return input.object(names, seen, [&](std::size_t i) {
+                   std::uint64_t days = 0;
+                   switch (i) {
+                     case 0: return input.text(out.account);
+                     case 1: return input.text(out.currency);
+                     case 2:
+                       if (!input.number(days, UINT32_MAX)) {
+                         return false;
+                       }
+                       out.window_days = static_cast<std::uint32_t>(days);
+                       return true;
+                     default: return input.boolean(out.automatic);
+                   }
+                 }) && input.required(names, seen, {0, 1});
+               });
+}
+
+namespace {
+
+bool read_recon_line(Input& input, ledger::ReconLineIn& line) {
+  static constexpr std::array<Names, 6> names = {"external_id", "date",      "amount",
+                                                 "currency",    "reference", "text"};
+  std::uint32_t seen = 0;
+  return input.object(names, seen, [&](std::size_t i) {
+    std::string date;
+    switch (i) {
+      case 0: return input.text(line.external_id);
+      case 1: {
+        if (!input.text(date)) {
+          return false;
+        }
+        const auto day = parse_date(date);
+        if (!day) {
+          return input.refuse("must be a day, such as \"2026-05-31\"");
+        }
+        line.date = *day;
+        return true;
+      }
+      case 2: return input.signed_amount(line.amount);
+      case 3: return input.text(line.currency);
+      case 4: return input.text(line.reference);
+      default: return input.text(line.text);
+    }
+  }) && input.required(names, seen, {0, 1, 2, 3});
+}
+
+bool read_entry_name(Input& input, ledger::EntryName& out) {
+  static constexpr std::array<Names, 2> names = {"transaction", "index"};
+  std::uint32_t seen = 0;
+  return input.object(names, seen, [&](std::size_t i) {
+    if (i == 0) {
+      return input.text(out.transaction);
+    }
+    std::uint64_t index = 0;
+    const bool read = input.number(index, UINT32_MAX);
+    out.index = static_cast<std::uint32_t>(index);
+    return read;
+  }) && input.required(names, seen, {0, 1});
+}
+
+}  // namespace
+
+Parsed<ledger::ImportReconLines> read_recon_lines(std::string_view body, std::string source) {
+  static constexpr std::array<Names, 1> names = {"lines"};
+  return whole(body, ledger::ImportReconLines{.source = std::move(source)},
+               [](Input& input, ledger::ImportReconLines& out) {
+                 std::uint32_t seen = 0;
+                 return input.object(names, seen, [&](std::size_t /*i*/) {
+                   return input.array([&](std::uint32_t /*index*/) {
+                     // One more than are taken: the core says how many that are.
+                     return out.lines.size() > ledger::recon_lines_max
+                                ? input.refuse("is one line too many for one request")
+                                : read_recon_line(input, out.lines.emplace_back());
+                   });
+                 }) && input.required(names, seen, {0});
+               });
+}
+
+Parsed<ledger::DecideRecon> read_recon_decision(std::string_view body) {
+  static constexpr std::array<Names, 4> names = {"source", "external_id", "action", "entries"};
+  return whole(body, ledger::DecideRecon{}, [](Input& input, ledger::DecideRecon& out) {
+    std::uint32_t seen = 0;
+    return input.object(names, seen, [&](std::size_t i) {
+      std::size_t action = 0;
+      switch (i) {
+        case 0: return input.text(out.source);
+        case 1: return input.text(out.external_id);
+        case 2:
+          if (!input.one_of(ledger::recon_action_names, action)) {
+            return false;
+          }
+          out.action = static_cast<ledger::ReconDecision::Action>(action + 1);
+          return true;
+        default: {
+          auto& entries = out.entries.emplace();
+          return input.array([&](std::uint32_t /*index*/) {
+            constexpr std::size_t entries_max = 1000;
+            return entries.size() == entries_max ? input.refuse("is one entry too many")
+                                                 : read_entry_name(input, entries.emplace_back());
+          });
+        }
+      }
+    }) && input.required(names, seen, {0, 2});
+  });
+}
+
+Parsed<ledger::SetRollup> read_rollup(std::string_view body, std::string prefix) {
+  static constexpr std::array<Names, 1> names = {"rollup"};
+  return whole(body, ledger::SetRollup{.prefix = std::move(prefix)},
+               [](Input& input, ledger::SetRollup& out) {
+                 std::uint32_t seen = 0;
+                 return input.object(names, seen, [&](std::size_t /*i*/) {
+                   return input.boolean(out.keep);
+                 }) && input.required(names, seen, {0});
+               });
+}
+
 Parsed<ledger::EraseMetadata> read_erasure(std::string_view body) {
   static constexpr std::array<Names, 3> names = {"account", "transaction", "keys"};
   return whole(
@@ -751,8 +877,28 @@ Parsed<ledger::AddMonitor> read_monitor(std::string_view body) {
 }
 
 Parsed<ItemIn> read_item(std::string_view json, const ItemForm& form) {
-  return whole(json, ItemIn{},
+  return whole(json, ItemIn{.book = form.has_book ? "main" : ""},
                [&form](Input& input, ItemIn& out) { return read_item_value(input, form, out); });
+}
+
+Parsed<AccountIsIn> read_account_is(std::string_view json) {
+  static constexpr std::array<Names, 5> names = {"book", "account", "currency", "available_gte",
+                                                 "version"};
+  return whole(json, AccountIsIn{.book = "main"}, [](Input& input, AccountIsIn& out) {
+    std::uint32_t seen = 0;
+    const bool read = input.object(names, seen, [&](std::size_t i) {
+      switch (i) {
+        case 0: return input.text(out.book);
+        case 1: return input.text(out.condition.account);
+        case 2: return input.text(out.condition.currency);
+        case 3: return input.signed_amount(out.condition.value);
+        default: return input.number(out.condition.expect_version.emplace(), UINT64_MAX);
+      }
+    });
+    return read && input.required(names, seen, {1, 2}) &&
+           (std::popcount(seen >> 3U) == 1 ||
+            input.refuse("must have exactly one of available_gte and version"));
+  });
 }
 
 Parsed<BatchIn> read_batch(std::string_view body) {

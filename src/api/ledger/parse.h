@@ -43,6 +43,12 @@ Parsed<core::ledger::EraseMetadata> read_erasure(std::string_view body);
 /// `destination` stands in AddSubscription::url as it was given.
 Parsed<core::ledger::AddSubscription> read_subscription(std::string_view body);
 Parsed<core::ledger::AddMonitor> read_monitor(std::string_view body);
+/// A day: "2026-05-31", as its midnight (UTC).
+std::optional<core::ledger::Instant> parse_date(std::string_view text);
+Parsed<core::ledger::SetReconSource> read_recon_source(std::string_view body, std::string source);
+Parsed<core::ledger::ImportReconLines> read_recon_lines(std::string_view body, std::string source);
+Parsed<core::ledger::DecideRecon> read_recon_decision(std::string_view body);
+Parsed<core::ledger::SetRollup> read_rollup(std::string_view body, std::string prefix);
 
 // ---- items of batches and of atomic requests ----
 
@@ -54,11 +60,19 @@ struct ItemIn {
 /// How items are written where they stand.
 struct ItemForm {
   std::string_view op_prefix{};  ///< of every op: "ledger." in atomic requests
-  bool has_book = false;         ///< each names its book, and must
+  bool has_book = false;         ///< each may name its book; the others are of `main`
   bool has_group = false;        ///< each may name a group
 };
 /// One item alone: `{"op": "ledger.transaction", "book": "main", "transaction": {…}}`.
 Parsed<ItemIn> read_item(std::string_view json, const ItemForm& form);
+
+/// The same evaluator as of any condition: `{"book", "account", "currency", "available_gte" or
+/// "version"}`.
+struct AccountIsIn {
+  std::string book{};
+  core::ledger::Condition condition{};
+};
+Parsed<AccountIsIn> read_account_is(std::string_view json);
 
 struct BatchIn {
   core::ledger::Apply::Mode mode = core::ledger::Apply::Mode::independent;

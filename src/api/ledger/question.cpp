@@ -1,5 +1,6 @@
 #include "api/ledger/question.h"
 
+#include "api/ledger/aside.h"
 #include "api/ledger/errors.h"
 #include "base/encoding.h"
 #include "security/digest.h"
@@ -42,6 +43,21 @@ std::optional<Question> question_of(const Services& services, Call& call, const 
     return std::nullopt;
   }
   return Question{std::move(reader), std::make_shared<const core::ledger::Book>(std::move(*book))};
+}
+
+void show_aside(const Services& services, Call& call, const Query& query, Show show) {
+  const auto question = question_of(services, call, query);
+  if (!question) {
+    return;
+  }
+  answer_aside(services, call,
+               [question = *question, show = std::move(show),
+                request_id = std::string(call.answer.request_id())]() mutable -> Result<Made> {
+                 return Made{show({.reader = *question.reader,
+                                   .tenant = question.book->tenant,
+                                   .book = question.book,
+                                   .request_id = request_id})};
+               });
 }
 
 std::string place_text(std::string_view listing, std::span<const std::string> fields) {

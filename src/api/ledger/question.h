@@ -28,6 +28,11 @@ struct Question {
 /// nullopt: it was answered, with what is wrong with its parameters or that there is no such book.
 std::optional<Question> question_of(const Services& services, Call& call, const Query& query);
 
+/// The same as show(), on the thread for long work (aside.h): for what may look at everything.
+void show_aside(const Services& services, Call& call, const Query& query, Show show);
+/// How far a listing counts what it could show.
+inline constexpr std::size_t counted_max = 10'000;
+
 /// Where a listing goes on, as texts without line feeds. It grants nothing: a listing never leaves
 /// its book.
 std::string place_text(std::string_view listing, std::span<const std::string> fields);

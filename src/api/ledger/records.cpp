@@ -80,17 +80,6 @@ void look(const std::shared_ptr<Wait>& wait) {
   });
 }
 
-void write_checkpoint(JsonWriter& json, std::uint64_t seq, const core::ledger::Checkpoint& one) {
-  json.begin_object();
-  json.field("seq", seq);
-  json.field("first_seq", one.first_seq);
-  json.field("last_seq", one.last_seq);
-  json.field("root", hex(std::span<const std::uint8_t>(one.root)));
-  json.field("signature", base64(one.signature));
-  core::ledger::write_time(json, "created_at", one.recorded_at);
-  json.end_object();
-}
-
 /// Newest first. One checkpoint says where the one before it is, so nothing between is read.
 http::Response show_checkpoints(const BookReading& reading, std::size_t limit,
                                 const std::optional<std::string>& cursor) {
@@ -122,7 +111,9 @@ http::Response show_checkpoints(const BookReading& reading, std::size_t limit,
       throw core::CorruptRecord(payload.error().message);
     }
     const auto& one = std::get<core::ledger::Checkpoint>(*payload);
-    write_checkpoint(json, at->record.seq, one);
+    json.begin_object();
+    core::ledger::write_checkpoint_members(json, at->record.seq, one);
+    json.end_object();
     ++shown;
     before = one.first_seq;
   }

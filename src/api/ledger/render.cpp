@@ -36,6 +36,15 @@ struct ObjectMembers {
   void operator()(const core::ledger::MonitorView& view) const {
     core::ledger::write_monitor_members(json, view);
   }
+  void operator()(const core::ledger::ReconSourceView& view) const {
+    core::ledger::write_recon_source_members(json, view);
+  }
+  void operator()(const core::ledger::ReconLineView& view) const {
+    core::ledger::write_recon_line_members(json, view);
+  }
+  void operator()(const core::ledger::RollupView& view) const {
+    core::ledger::write_rollup_members(json, view);
+  }
 };
 
 }  // namespace
@@ -44,6 +53,13 @@ int status_of(const Applied& applied) { return applied.created ? 201 : 200; }
 
 void write_applied_members(JsonWriter& json, const Applied& applied, bool balances) {
   if (!applied.detail) {
+    return;
+  }
+  if (applied.imported) {
+    json.field("imported", applied.imported->imported);
+    json.field("duplicates", applied.imported->duplicates);
+    json.field("matched", applied.imported->matched);
+    json.field("proposed", applied.imported->proposed);
     return;
   }
   std::visit(ObjectMembers{json}, applied.detail->object);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "api/ledger/handlers.h"
+#include "api/ledger/question.h"
 #include "api/ledger/reading.h"
 #include "core/ledger/json.h"
 
@@ -39,6 +40,7 @@ struct SearchFilter {
   std::size_t limit = 0;
   std::optional<std::string> cursor{};
   std::size_t scanned_max = 0;
+  bool count = false;  ///< of all that match, from the first page on
 };
 
 SearchFilter read_search(const Services& services, Query& query) {
@@ -55,7 +57,8 @@ SearchFilter read_search(const Services& services, Query& query) {
                       .metadata = query.metadata(),
                       .limit = query.limit(),
                       .cursor = query.text("cursor"),
-                      .scanned_max = services.options.scanned_per_listing_max};
+                      .scanned_max = services.options.scanned_per_listing_max,
+                      .count = query.flag("count")};
   if (const auto place = query.one_of("side", core::ledger::side_names)) {
     filter.side = static_cast<core::ledger::Side>(*place + 1);
   }
@@ -137,15 +140,23 @@ class Matcher {
   std::map<std::string, std::string> paths_;
 };
 
-/// Seqs of what an index or the account's history has, newest first, at most `count` below
-/// `before`. nullopt: the filter names nothing of the kind.
-std::optional<std::vector<std::uint64_t>> indexed_seqs(
-    const BookReading& reading, const SearchFilter& filter,
-    const std::optional<core::ledger::Account>& account, std::uint64_t before, std::size_t count) {
+/// Seqs, newest first: all of them down to the last.
+struct Seqs {
+  std::vector<std::uint64_t> seqs{};
+  bool more = false;  ///< there may be others below the last
+};
+
+/// What an index or the account's history has below `before`, at most `count`. nullopt: the filter
+/// names nothing of the kind.
+std::optional<Seqs> indexed_seqs(const BookReading& reading, const SearchFilter& filter,
+                                 const std::optional<core::ledger::Account>& account,
+                                 std::uint64_t before, std::size_t count) {
   const auto look_up = [&](IndexEntry::Kind kind, const std::string& key,
                            const std::string& value) {
-    return core::ledger::indexed(reading.reader, reading.tenant, reading.number(), kind, key, value,
-                                 before, count);
+    Seqs found{.seqs = core::ledger::indexed(reading.reader, reading.tenant, reading.number(), kind,
+                                             key, value, before, count)};
+    found.more = found.seqs.size() == count;
+    return found;
   };
   if (filter.reference) {
     return look_up(IndexEntry::Kind::reference, *filter.reference, "");
@@ -157,28 +168,34 @@ std::optional<std::vector<std::uint64_t>> indexed_seqs(
   if (!account) {
     return std::nullopt;
   }
-  std::vector<std::uint64_t> seqs;
+  Seqs found;
+  std::uint64_t least = 0;
   for (const core::ledger::Standing& standing : account->standings) {
     const core::ledger::MovementPlace from{.seq = before};
-    for (const core::ledger::MovementAt& at :
-         core::ledger::movements_before(reading.reader, *account, standing.currency, from, count)) {
-      seqs.push_back(at.movement.seq);
+    const auto movements =
+        core::ledger::movements_before(reading.reader, *account, standing.currency, from, count);
+    for (const core::ledger::MovementAt& at : movements) {
+      found.seqs.push_back(at.movement.seq);
+    }
+    if (movements.size() == count) {
+      found.more = true;
+      // Below it others of this currency are missing. Several movements may be of one record.
+      least = std::max(least, movements.back().movement.seq);
     }
   }
-  std::ranges::sort(seqs, std::greater{});
-  seqs.erase(std::unique(seqs.begin(), seqs.end()), seqs.end());
-  seqs.resize(std::min(seqs.size(), count));
-  return seqs;
+  std::erase_if(found.seqs, [least](std::uint64_t seq) { return seq < least; });
+  std::ranges::sort(found.seqs, std::greater{});
+  found.seqs.erase(std::unique(found.seqs.begin(), found.seqs.end()), found.seqs.end());
+  return found;
 }
 
-/// Calls each(seq, transaction) for the records from `before` down to `least`, at most `count` of
-/// them, until it says false. Records that are no transaction come without one.
+/// Calls each(seq, transaction) for the records from `before` down to `least`, until it says false.
+/// Records that are no transaction come without one.
 template <class Each>
-void walk_log(const BookReading& reading, std::uint64_t before, std::uint64_t least,
-              std::size_t count, Each each) {
+void walk_log(const BookReading& reading, std::uint64_t before, std::uint64_t least, Each each) {
   constexpr std::uint64_t at_once = 256;
-  while (before > least && count > 0) {
-    const std::uint64_t wanted = std::min<std::uint64_t>({at_once, before - least, count});
+  while (before > least) {
+    const std::uint64_t wanted = std::min(at_once, before - least);
     const auto records = core::ledger::records_after(reading.reader, reading.tenant,
                                                      reading.number(), before - wanted - 1, wanted);
     for (auto record = records.rbegin(); record != records.rend(); ++record) {
@@ -199,7 +216,6 @@ void walk_log(const BookReading& reading, std::uint64_t before, std::uint64_t le
       }
     }
     before -= wanted;
-    count -= wanted;
   }
 }
 
@@ -228,6 +244,46 @@ std::optional<SeqRange> range_of(const BookReading& reading, const SearchFilter&
     range.before = std::min(range.before, place->place);
   }
   return range;
+}
+
+/// Calls each(seq, transaction) for whatever may match, newest first, until it says false.
+template <class Each>
+void each_candidate(const BookReading& reading, const SearchFilter& filter,
+                    const std::optional<core::ledger::Account>& account, const SeqRange& range,
+                    Each each) {
+  constexpr std::size_t at_once = 1000;
+  for (std::uint64_t before = range.before; before > range.least;) {
+    const auto found = indexed_seqs(reading, filter, account, before, at_once);
+    if (!found) {
+      walk_log(reading, before, range.least, each);
+      return;
+    }
+    for (const std::uint64_t seq : found->seqs) {
+      if (seq < range.least ||
+          !each(seq, core::ledger::transaction_at(reading.reader, reading.tenant, reading.number(),
+                                                  seq))) {
+        return;
+      }
+    }
+    if (!found->more) {
+      return;
+    }
+    before = found->seqs.back();
+  }
+}
+
+void write_count(JsonWriter& json, const BookReading& reading, SearchFilter filter,
+                 const std::optional<core::ledger::Account>& account) {
+  filter.cursor.reset();
+  Matcher matches(reading, filter, account ? account->id : "");
+  std::size_t count = 0;
+  each_candidate(reading, filter, account, *range_of(reading, filter),
+                 [&](std::uint64_t /*seq*/, std::optional<TransactionAt> at) {
+                   count += at && matches(*at) ? 1 : 0;
+                   return count <= counted_max;
+                 });
+  json.field("count", std::min(count, counted_max));
+  json.field("count_exact", count <= counted_max);
 }
 
 http::Response show_transactions(const BookReading& reading, const SearchFilter& filter) {
@@ -278,21 +334,13 @@ http::Response show_transactions(const BookReading& reading, const SearchFilter&
     }
     return true;
   };
-  const std::size_t count = filter.scanned_max + 1;
-  if (const auto seqs = indexed_seqs(reading, filter, account, range->before, count)) {
-    for (const std::uint64_t seq : *seqs) {
-      if (seq < range->least ||
-          !take(seq, core::ledger::transaction_at(reading.reader, reading.tenant, reading.number(),
-                                                  seq))) {
-        break;
-      }
-    }
-  } else {
-    walk_log(reading, range->before, range->least, count, take);
-  }
+  each_candidate(reading, filter, account, *range, take);
   json.end_array();
   if (more) {
     json.field("cursor", cursor_text(Listing::ledger_transactions, reading, last));
+  }
+  if (filter.count) {
+    write_count(json, reading, filter, account);
   }
   json.end_object();
   return response;
@@ -304,8 +352,14 @@ void list_transactions(const Services& services, Call& call) {
   Query query(call.request.query(),
               {"account", "prefix", "currency", "side", "kind", "state", "reference", "amount_min",
                "amount_max", "effective_from", "effective_to", "recorded_from", "recorded_to",
-               "metadata", "limit", "cursor"});
+               "metadata", "limit", "cursor", "count"});
   SearchFilter filter = read_search(services, query);
+  if (filter.count) {
+    show_aside(services, call, query, [filter = std::move(filter)](const BookReading& reading) {
+      return show_transactions(reading, filter);
+    });
+    return;
+  }
   show(services, call, query.wrong(), [filter = std::move(filter)](const BookReading& reading) {
     return show_transactions(reading, filter);
   });

@@ -95,6 +95,31 @@ Counters128 counters_at(Reader& reader, const Account& account, const Standing& 
   return core::ledger::balance_at(reader, account, standing.currency, as_of).counters;
 }
 
+std::optional<Result<Sums>> kept_sums(Reader& reader, const BookPlace& place,
+                                      const std::string& prefix) {
+  const auto rollup = reader.get<core::ledger::Rollup>({place.tenant, place.book, prefix});
+  if (!rollup || !rollup->complete) {
+    return std::nullopt;
+  }
+  Sums sums;
+  for (const core::ledger::Rollup::Sum& kept : rollup->sums) {
+    for (const core::ledger::Total* const total :
+         {&kept.debits_posted, &kept.credits_posted, &kept.debits_pending, &kept.credits_pending}) {
+      if (total->high != 0) {
+        return too_much();
+      }
+    }
+    Sum& sum = sums[kept.currency];
+    sum.counters = {kept.debits_posted.low, kept.credits_posted.low, kept.debits_pending.low,
+                    kept.credits_pending.low};
+    sum.accounts = kept.debit_accounts + kept.credit_accounts;
+    if (kept.debit_accounts == 0 || kept.credit_accounts == 0) {
+      sum.normal = kept.debit_accounts != 0 ? Side::debit : Side::credit;
+    }
+  }
+  return sums;
+}
+
 Result<Sums> sums_under(Reader& reader, const BookPlace& place, const std::string& prefix,
                         const AsOf& as_of) {
   Sums sums;

@@ -34,6 +34,10 @@ core::ledger::Counters128 counters_at(core::Reader& reader, const core::ledger::
                                       const core::ledger::Standing& standing,
                                       const core::ledger::AsOf& as_of);
 
+/// The sums as they are kept (Rollup), which is one look; nullopt: they are not, or not yet.
+/// conflict: as below.
+std::optional<Result<Sums>> kept_sums(core::Reader& reader, const BookPlace& place,
+                                      const std::string& prefix);
 /// conflict: a sum is more than an amount can be.
 Result<Sums> sums_under(core::Reader& reader, const BookPlace& place, const std::string& prefix,
                         const core::ledger::AsOf& as_of);

@@ -66,26 +66,32 @@ Limiter::Tenant& Limiter::known(const Caller& caller) {
 }
 
 /// Brings what the request is measured by up to date.
-void Limiter::look(Tenant& tenant, RateClass of) {
+void Limiter::look(Tenant& tenant) {
   tenant.bucket.refill(flow_);
-  tenant.endpoints[static_cast<std::size_t>(of)].bucket.refill(now_);
+  for (Endpoint& endpoint : tenant.endpoints) {
+    endpoint.bucket.refill(now_);
+  }
   if (global_.whole().limits()) {
     global_.seen(tenant.member, tenant.weight, {flow_, now_});
   }
 }
 
 std::optional<Refused> Limiter::beyond(const Tenant& tenant, RateClass of,
-                                       std::uint64_t cost) const {
-  const auto refuse = [&](Level level, const Bucket& bucket) {
-    return Refused{Refused::Why::over_burst, level, of, bucket.full() / one_token, Time{}};
+                                       const Costs& costs) const {
+  const auto refuse = [](Level level, RateClass which, const Bucket& bucket) {
+    return Refused{Refused::Why::over_burst, level, which, bucket.full() / one_token, Time{}};
   };
-  const Bucket& endpoint = tenant.endpoints[static_cast<std::size_t>(of)].bucket;
-  const auto too_small = [cost](const Bucket& bucket) {
+  const auto too_small = [](const Bucket& bucket, std::uint64_t cost) {
     return bucket.limits() && cost > bucket.full() / one_token;
   };
-  if (too_small(endpoint)) return refuse(Level::endpoint, endpoint);
-  if (too_small(tenant.bucket)) return refuse(Level::tenant, tenant.bucket);
-  if (too_small(global_.whole())) return refuse(Level::global, global_.whole());
+  for (std::size_t i = 0; i < costs.size(); ++i) {
+    if (const Bucket& endpoint = tenant.endpoints[i].bucket; too_small(endpoint, costs[i])) {
+      return refuse(Level::endpoint, static_cast<RateClass>(i), endpoint);
+    }
+  }
+  const std::uint64_t cost = total(costs);
+  if (too_small(tenant.bucket, cost)) return refuse(Level::tenant, of, tenant.bucket);
+  if (too_small(global_.whole(), cost)) return refuse(Level::global, of, global_.whole());
   return std::nullopt;
 }
 
@@ -102,36 +108,41 @@ std::uint64_t Limiter::smallest_burst(const Tenant& tenant, RateClass of) const 
 
 /// Of the levels that refuse it, the one that has to be waited for longest.
 std::optional<Refused> Limiter::short_of(const Tenant& tenant, RateClass of,
-                                         std::uint64_t cost) const {
+                                         const Costs& costs) const {
   std::optional<Refused> longest;
-  const auto refuse = [&](Level level, const Bucket& bucket, Time retry_in) {
+  const auto refuse = [&](Level level, RateClass which, const Bucket& bucket, Time retry_in) {
     if (!longest || retry_in > longest->retry_in) {
-      longest = Refused{Refused::Why::rate, level, of, bucket.rate(), retry_in};
+      longest = Refused{Refused::Why::rate, level, which, bucket.rate(), retry_in};
     }
   };
-  const Bucket& endpoint = tenant.endpoints[static_cast<std::size_t>(of)].bucket;
-  if (endpoint.limits() && endpoint.level() < nano(cost)) {
-    refuse(Level::endpoint, endpoint, endpoint.until(nano(cost)));
+  for (std::size_t i = 0; i < costs.size(); ++i) {
+    const Bucket& endpoint = tenant.endpoints[i].bucket;
+    if (endpoint.limits() && endpoint.level() < nano(costs[i])) {
+      refuse(Level::endpoint, static_cast<RateClass>(i), endpoint, endpoint.until(nano(costs[i])));
+    }
   }
+  const std::uint64_t cost = total(costs);
   if (tenant.bucket.limits() && tenant.bucket.level() < nano(cost)) {
-    refuse(Level::tenant, tenant.bucket, slowed(tenant.bucket.until(nano(cost))));
+    refuse(Level::tenant, of, tenant.bucket, slowed(tenant.bucket.until(nano(cost))));
   }
   if (global_.whole().limits()) {
     const Nano there = global_.available(tenant.member, nano(cost));
     if (there < nano(cost)) {
-      refuse(Level::global, global_.whole(),
+      refuse(Level::global, of, global_.whole(),
              slowed(global_.until(tenant.member, nano(cost) - there)));
     }
   }
   return longest;
 }
 
-void Limiter::charge(Tenant& tenant, Charge& into, std::uint64_t cost) {
-  Bucket& endpoint = tenant.endpoints[static_cast<std::size_t>(into.of)].bucket;
+void Limiter::charge(Tenant& tenant, Charge& into, const Costs& costs) {
+  const std::uint64_t cost = total(costs);
   into.cost += cost;
-  if (endpoint.limits()) {
-    endpoint.take(nano(cost));
-    into.by_endpoint = true;
+  for (std::size_t i = 0; i < costs.size(); ++i) {
+    if (Bucket& endpoint = tenant.endpoints[i].bucket; endpoint.limits() && costs[i] != 0) {
+      endpoint.take(nano(costs[i]));
+      into.by_endpoint[i] += costs[i];
+    }
   }
   if (tenant.bucket.limits()) {
     tenant.bucket.take(nano(cost));
@@ -146,10 +157,15 @@ void Limiter::charge(Tenant& tenant, Charge& into, std::uint64_t cost) {
 
 void Limiter::uncharge(Tenant& tenant, Charge& from, std::uint64_t cost) {
   HK_ASSERT(cost <= from.cost);
+  const bool all = cost == from.cost;
   from.cost -= cost;
-  Bucket& endpoint = tenant.endpoints[static_cast<std::size_t>(from.of)].bucket;
-  if (from.by_endpoint && endpoint.limits()) {
-    endpoint.give_back(nano(cost));
+  for (std::size_t i = 0; i < from.by_endpoint.size(); ++i) {
+    // A part of it goes back only where all of it is of one class.
+    const std::uint64_t back = all ? from.by_endpoint[i] : std::min(cost, from.by_endpoint[i]);
+    from.by_endpoint[i] -= back;
+    if (Bucket& endpoint = tenant.endpoints[i].bucket; endpoint.limits()) {
+      endpoint.give_back(nano(back));
+    }
   }
   if (from.by_tenant && tenant.bucket.limits()) {
     tenant.bucket.give_back(nano(cost));
@@ -168,29 +184,30 @@ void Limiter::uncharge(Tenant& tenant, Charge& from, std::uint64_t cost) {
 Limiter::Verdict Limiter::admit(Time now, const Caller& caller, const Asked& asked) {
   advance(now);
   Tenant& tenant = known(caller);
-  look(tenant, asked.of);
+  look(tenant);
   Endpoint& endpoint = tenant.endpoints[static_cast<std::size_t>(asked.of)];
   Verdict verdict;
   const std::uint64_t cost =
       asked.guessed ? std::min(asked.cost, smallest_burst(tenant, asked.of)) : asked.cost;
+  const Costs costs = asked.of_each ? *asked.of_each : cost_of(asked.of, cost);
   const auto full = [&](Level level, std::uint64_t in_flight, std::uint64_t most) {
     if (!verdict.refused && most != 0 && in_flight >= most) {
       verdict.refused =
           Refused{Refused::Why::in_flight, level, asked.of, most, std::chrono::seconds{1}};
     }
   };
-  verdict.refused = beyond(tenant, asked.of, cost);
+  verdict.refused = beyond(tenant, asked.of, costs);
   full(Level::endpoint, endpoint.in_flight, endpoint.in_flight_max);
   full(Level::tenant, tenant.in_flight, tenant.in_flight_max);
   if (!verdict.refused) {
-    verdict.refused = short_of(tenant, asked.of, cost);
+    verdict.refused = short_of(tenant, asked.of, costs);
   }
   if (!verdict.refused) {
     verdict.charge = {.tenant = caller.tenant,
                       .of = asked.of,
                       .in_tenant = tenant.in_flight_max != 0,
                       .in_class = endpoint.in_flight_max != 0};
-    charge(tenant, verdict.charge, cost);
+    charge(tenant, verdict.charge, costs);
     tenant.in_flight += verdict.charge.in_tenant ? 1 : 0;
     endpoint.in_flight += verdict.charge.in_class ? 1 : 0;
   }
@@ -201,19 +218,20 @@ Limiter::Verdict Limiter::admit(Time now, const Caller& caller, const Asked& ask
 std::optional<Refused> Limiter::correct(Time now, Charge& charged, std::uint64_t cost) {
   advance(now);
   Tenant& tenant = tenants_.at(charged.tenant);
-  look(tenant, charged.of);
+  look(tenant);
   if (cost <= charged.cost) {
     uncharge(tenant, charged, charged.cost - cost);
     return std::nullopt;
   }
-  std::optional<Refused> refused = beyond(tenant, charged.of, cost);
+  const Costs more = cost_of(charged.of, cost - charged.cost);
+  std::optional<Refused> refused = beyond(tenant, charged.of, cost_of(charged.of, cost));
   if (!refused) {
-    refused = short_of(tenant, charged.of, cost - charged.cost);
+    refused = short_of(tenant, charged.of, more);
   }
   if (refused) {
     uncharge(tenant, charged, charged.cost);
   } else {
-    charge(tenant, charged, cost - charged.cost);
+    charge(tenant, charged, more);
   }
   return refused;
 }
@@ -221,7 +239,7 @@ std::optional<Refused> Limiter::correct(Time now, Charge& charged, std::uint64_t
 void Limiter::give_back(Time now, Charge& charged) {
   advance(now);
   Tenant& tenant = tenants_.at(charged.tenant);
-  look(tenant, charged.of);
+  look(tenant);
   uncharge(tenant, charged, charged.cost);
 }
 
@@ -230,9 +248,9 @@ void Limiter::replayed(Time now, Charge& charged) {
   Tenant& tenant = tenants_.at(charged.tenant);
   // Under way it is still what it was: ended() undoes that.
   Charge one{.tenant = charged.tenant, .of = RateClass::read};
-  look(tenant, one.of);
-  if (!short_of(tenant, one.of, 1)) {
-    charge(tenant, one, 1);
+  look(tenant);
+  if (!short_of(tenant, one.of, cost_of(one.of, 1))) {
+    charge(tenant, one, cost_of(one.of, 1));
   }
 }
 
@@ -246,7 +264,7 @@ void Limiter::ended(const Charge& charged) {
 std::optional<Standing> Limiter::standing(Time now, const Caller& caller) {
   advance(now);
   Tenant& tenant = known(caller);
-  look(tenant, RateClass::read);
+  look(tenant);
   return standing_of(tenant, std::nullopt);
 }
 

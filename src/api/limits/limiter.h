@@ -8,6 +8,7 @@
 #pragma once
 
 #include <array>
+#include <numeric>
 #include <optional>
 #include <unordered_map>
 
@@ -40,11 +41,25 @@ struct Caller {
   std::uint64_t revision = 0;
 };
 
+/// Tokens of each class.
+using Costs = std::array<std::uint64_t, core::rate_classes>;
+constexpr Costs cost_of(RateClass of, std::uint64_t cost) {
+  Costs costs{};
+  costs[static_cast<std::size_t>(of)] = cost;
+  return costs;
+}
+constexpr std::uint64_t total(const Costs& costs) {
+  return std::accumulate(costs.begin(), costs.end(), std::uint64_t{0});
+}
+
 struct Asked {
   RateClass of = RateClass::read;
   std::uint64_t cost = 1;
   /// The cost is a guess, to be corrected: it does not have to fit into the smallest bucket.
   bool guessed = false;
+  /// Of a request of several classes: `cost` is their total, and `of` is what it counts as while it
+  /// is under way. None: all of it is of that class.
+  std::optional<Costs> of_each{};
 };
 
 /// Before anybody has read it, a batch counts as one message a KiB.
@@ -80,10 +95,10 @@ struct Charge {
   RateClass of = RateClass::read;
   std::uint64_t cost = 0;
   FairBucket::Taken global{};
-  bool by_tenant = false;    ///< charged there
-  bool by_endpoint = false;  ///< charged there
-  bool in_tenant = false;    ///< counted as under way of the tenant
-  bool in_class = false;     ///< counted as under way of the class
+  Costs by_endpoint{};     ///< of `cost`, what was charged there
+  bool by_tenant = false;  ///< charged there
+  bool in_tenant = false;  ///< counted as under way of the tenant
+  bool in_class = false;   ///< counted as under way of the class
 };
 
 class Limiter {
@@ -96,8 +111,8 @@ class Limiter {
     std::optional<Standing> standing{};  ///< none: there is no rate that limits it
   };
   Verdict admit(Time now, const Caller& caller, const Asked& asked);
-  /// The cost is known now. None: it is charged that. Otherwise it is charged nothing any more; it
-  /// is still counted as under way.
+  /// The cost is known now, and is of the one class. None: it is charged that. Otherwise it is
+  /// charged nothing any more; it is still counted as under way.
   std::optional<Refused> correct(Time now, Charge& charge, std::uint64_t cost);
   /// As if it had not been charged.
   void give_back(Time now, Charge& charge);
@@ -140,13 +155,13 @@ class Limiter {
 
   void advance(Time now);
   Tenant& known(const Caller& caller);
-  void look(Tenant& tenant, RateClass of);
+  void look(Tenant& tenant);
   [[nodiscard]] std::optional<Refused> beyond(const Tenant& tenant, RateClass of,
-                                              std::uint64_t cost) const;
+                                              const Costs& costs) const;
   [[nodiscard]] std::uint64_t smallest_burst(const Tenant& tenant, RateClass of) const;
   [[nodiscard]] std::optional<Refused> short_of(const Tenant& tenant, RateClass of,
-                                                std::uint64_t cost) const;
-  void charge(Tenant& tenant, Charge& into, std::uint64_t cost);
+                                                const Costs& costs) const;
+  void charge(Tenant& tenant, Charge& into, const Costs& costs);
   void uncharge(Tenant& tenant, Charge& from, std::uint64_t cost);
   [[nodiscard]] std::optional<Standing> standing_of(const Tenant& tenant,
                                                     std::optional<RateClass> of) const;

@@ -1,15 +1,22 @@
 #include "api/transact/answer.h"
 
 #include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
 #include <utility>
 
 #include "api/error_fields.h"
 #include "api/idempotency/ending.h"
 #include "api/jobs/ending.h"
-#include "api/qstash/publish.h"
+#include "api/ledger/errors.h"
+#include "api/ledger/reading.h"
+#include "api/ledger/render.h"
+#include "api/problem.h"
 #include "base/assert.h"
+#include "base/exact_json.h"
 #include "base/json.h"
-#include "core/visit.h"
+#include "core/ledger/read.h"
 
 namespace hk::api::transact {
 
@@ -55,11 +62,40 @@ void write_result(JsonWriter& json, const core::FannedOut& all, const Told& /*to
   }
   json.end_array();
 }
+void write_result(JsonWriter& /*json*/, const core::ledger::Applied& /*applied*/,
+                  const Told& /*told*/) {}  // write_answer()
 void write_result(JsonWriter& json, const core::KeyChanged& changed, const Told& told) {
   json.field("key", told.key);
   json.field("namespace", told.space);
   json.field("state", idempotency::name_of(changed.record.state));
   json.field("replayed", changed.outcome == core::KeyChanged::Outcome::again);
+}
+
+/// `of_ledger` writes what is told of an object of the ledger; an assert has none.
+template <class OfLedger>
+void write_answer(std::string& out, const core::Transacted& done,
+                  const std::vector<Told>& operations, OfLedger of_ledger) {
+  HK_ASSERT(!done.refused && done.results.size() == operations.size());
+  JsonWriter json(out);
+  json.begin_object();
+  json.field("id", done.id);
+  json.key("results");
+  json.begin_array();
+  for (std::size_t i = 0; i < operations.size(); ++i) {
+    const Told& told = operations[i];
+    json.begin_object();
+    json.field("op", told.op);
+    if (const auto* const applied = std::get_if<core::ledger::Applied>(&done.results[i])) {
+      if (applied->detail && !std::holds_alternative<std::monostate>(applied->detail->object)) {
+        of_ledger(json, *applied, told);
+      }
+    } else {
+      std::visit([&](const auto& one) { write_result(json, one, told); }, done.results[i]);
+    }
+    json.end_object();
+  }
+  json.end_array();
+  json.end_object();
 }
 
 const Problem& problem_of_fault(int status) {
@@ -82,85 +118,182 @@ void write_place(JsonWriter& json, bool of_precondition, std::size_t index, cons
 }  // namespace
 
 http::Response told_of(const core::Transacted& done, const std::vector<Told>& operations) {
-  HK_ASSERT(!done.refused && done.results.size() == operations.size());
+  http::Response response;
+  write_answer(response.body, done, operations,
+               [](JsonWriter& json, const core::ledger::Applied& applied, const Told& /*told*/) {
+                 json.key("object");
+                 json.begin_object();
+                 ledger::write_applied_members(json, applied, false);
+                 json.end_object();
+               });
+  return response;
+}
+
+http::Response told_of_refusal(const core::TransactRefused& refused,
+                               const std::vector<Told>& operations, std::string_view request_id) {
+  constexpr int conflict = 409;
+  constexpr int not_as_asked = 412;
+  const bool of_precondition = refused.of_precondition;
+  const std::string op = of_precondition ? "" : operations.at(refused.index).op;
+  const auto write_rest = [&](JsonWriter& json) {
+    write_place(json, of_precondition, refused.index, op);
+    json.field("applied", false);
+  };
+  const auto tell = [&](const Problem& what, int status, const std::string& detail,
+                        const ProblemMembers& own = {}) {
+    return problem(of_precondition ? precondition_failed : what,
+                   of_precondition ? not_as_asked : status, detail, request_id,
+                   [&](JsonWriter& json) {
+                     if (own) {
+                       own(json);
+                     }
+                     write_rest(json);
+                   });
+  };
+  if (const auto* const error = std::get_if<Error>(&refused.why)) {
+    return tell(problem_of(error->kind), http_status(error->kind), error->message);
+  }
+  if (const auto* const ended = std::get_if<core::JobEnded>(&refused.why)) {
+    const bool finished = ended->outcome == core::JobEnded::Outcome::finished;
+    return tell(
+        finished ? jobs::job_finished : jobs::lease_lost, conflict, jobs::told_of_lease(*ended),
+        [ended](JsonWriter& json) { json.field("job_status", jobs::status_name(ended->status)); });
+  }
+  if (const auto* const changed = std::get_if<core::KeyChanged>(&refused.why)) {
+    const auto key = idempotency::told_of_key(*changed);
+    return tell(key.what, conflict, key.detail);
+  }
+  const auto& why = *std::get<std::shared_ptr<const core::ledger::Refusal>>(refused.why);
+  if (!of_precondition) {
+    return ledger::problem_of(why, request_id, write_rest);
+  }
+  return tell(precondition_failed, not_as_asked, why.detail,
+              [&why](JsonWriter& json) { ledger::write_own_members(json, why); });
+}
+
+/// What is wrong comes before what this server cannot do: that would not help.
+http::Response told_of_faults(const std::vector<Fault>& faults, std::string_view request_id) {
+  HK_ASSERT(!faults.empty());
+  const auto wrong =
+      std::ranges::find_if(faults, [](const Fault& one) { return one.status < 500; });
+  const Fault& first = wrong == faults.end() ? faults.front() : *wrong;
+  const std::string detail = (first.of_precondition ? "preconditions[" : "operations[") +
+                             std::to_string(first.index) + "]: " + first.detail;
+  const auto write_rest = [&](JsonWriter& json) {
+    write_place(json, first.of_precondition, first.index, first.op);
+    json.field("applied", false);
+    json.key("errors");
+    json.begin_array();
+    for (const Fault& one : faults) {
+      json.begin_object();
+      write_place(json, one.of_precondition, one.index, one.op);
+      if (one.ledger) {
+        ledger::write_refusal_members(json, *one.ledger);
+      } else {
+        json.field("code", problem_of_fault(one.status).code);
+        json.field("detail", one.detail);
+      }
+      json.end_object();
+    }
+    json.end_array();
+  };
+  if (first.ledger) {
+    core::ledger::Refusal refusal = *first.ledger;
+    refusal.detail = detail;
+    return ledger::problem_of(refusal, request_id, write_rest);
+  }
+  return problem(problem_of_fault(first.status), first.status, detail, request_id, write_rest);
+}
+
+// ---- the answer again ----
+
+std::string reference_of(const core::Transacted& done, const std::vector<Told>& operations) {
+  std::string reference;
+  write_answer(reference, done, operations,
+               [](JsonWriter& json, const core::ledger::Applied& applied, const Told& told) {
+                 const bool account =
+                     std::holds_alternative<core::ledger::AccountView>(applied.detail->object);
+                 json.field("book", told.book);
+                 json.field(account ? "account" : "transaction", applied.id);
+                 json.field("replayed", applied.replayed);
+               });
+  return reference;
+}
+
+namespace {
+
+/// Reads the ledger's objects, book by book.
+class Again {
+ public:
+  Again(const Services& services, core::TenantId tenant)
+      : reader_(services.submitter.durable_view(tenant)), tenant_(tenant) {}
+
+  void write(JsonWriter& json, const ExactJson& short_of) {
+    const auto text_of = [&short_of](std::string_view name) {
+      const ExactJson* const member = short_of.member(name);
+      return member == nullptr ? std::string() : member->text;
+    };
+    auto detail = std::make_shared<core::ledger::Detail>();
+    if (const auto reading = read(text_of("book"))) {
+      if (auto at = core::ledger::find_transaction(*reader_, tenant_, reading->number(),
+                                                   text_of("transaction"))) {
+        detail->object = reading->view_of(std::move(*at));
+      } else if (auto account = reading->find_account(text_of("account"))) {
+        detail->object = reading->view_of(std::move(*account));
+      }
+    }
+    const ExactJson* const replayed = short_of.member("replayed");
+    json.key("object");
+    json.begin_object();
+    ledger::write_applied_members(
+        json, {.replayed = replayed != nullptr && replayed->truth, .detail = std::move(detail)},
+        false);
+    json.end_object();
+  }
+
+ private:
+  std::optional<ledger::BookReading> read(const std::string& id) {
+    auto& book = books_[id];
+    if (!book) {
+      if (auto found = core::ledger::find_book(*reader_, tenant_, id)) {
+        book = std::make_shared<const core::ledger::Book>(std::move(*found));
+      }
+    }
+    return book ? std::optional(ledger::BookReading{*reader_, tenant_, book, {}}) : std::nullopt;
+  }
+
+  std::shared_ptr<core::Reader> reader_;
+  core::TenantId tenant_;
+  std::map<std::string, std::shared_ptr<const core::ledger::Book>> books_;
+};
+
+}  // namespace
+
+http::Response show_again(const Services& services, core::TenantId tenant,
+                          std::string_view reference) {
+  constexpr std::size_t depth = 8;
+  const auto kept = ExactJson::parse(reference, depth);
+  HK_ASSERT(kept.has_value());
+  Again again(services, tenant);
   http::Response response;
   JsonWriter json(response.body);
   json.begin_object();
-  json.field("id", done.id);
+  json.field("id", kept->member("id")->text);
   json.key("results");
   json.begin_array();
-  for (std::size_t i = 0; i < operations.size(); ++i) {
+  for (const ExactJson& one : kept->member("results")->items) {
+    if (one.member("book") == nullptr) {
+      json.whole(one.to_text());
+      continue;
+    }
     json.begin_object();
-    json.field("op", operations[i].op);
-    std::visit([&](const auto& one) { write_result(json, one, operations[i]); }, done.results[i]);
+    json.field("op", one.member("op")->text);
+    again.write(json, one);
     json.end_object();
   }
   json.end_array();
   json.end_object();
   return response;
-}
-
-Refused told_of_refusal(const core::TransactRefused& refused, const std::vector<Told>& operations) {
-  constexpr int conflict = 409;
-  Refused told;
-  std::string job_status;
-  if (const auto* const error = std::get_if<Error>(&refused.why)) {
-    told.what = problem_of(error->kind);
-    told.status = http_status(error->kind);
-    told.detail = error->message;
-  } else if (const auto* const ended = std::get_if<core::JobEnded>(&refused.why)) {
-    told.what =
-        ended->outcome == core::JobEnded::Outcome::finished ? jobs::job_finished : jobs::lease_lost;
-    told.status = conflict;
-    told.detail = jobs::told_of_lease(*ended);
-    job_status = jobs::status_name(ended->status);
-  } else {
-    auto key = idempotency::told_of_key(std::get<core::KeyChanged>(refused.why));
-    told.what = key.what;
-    told.status = conflict;
-    told.detail = std::move(key.detail);
-  }
-  if (refused.of_precondition) {
-    told.what = precondition_failed;
-    told.status = 412;
-  }
-  const std::string op = refused.of_precondition ? "" : operations.at(refused.index).op;
-  told.more = [index = refused.index, of_precondition = refused.of_precondition, op,
-               job_status](JsonWriter& json) {
-    write_place(json, of_precondition, index, op);
-    if (!job_status.empty()) {
-      json.field("job_status", job_status);
-    }
-    json.field("applied", false);
-  };
-  return told;
-}
-
-/// What is wrong comes before what this server cannot do: that would not help.
-Refused told_of_faults(std::vector<Fault> faults) {
-  HK_ASSERT(!faults.empty());
-  const auto wrong =
-      std::ranges::find_if(faults, [](const Fault& one) { return one.status < 500; });
-  const Fault& first = wrong == faults.end() ? faults.front() : *wrong;
-  Refused told{.what = problem_of_fault(first.status), .status = first.status};
-  told.detail = (first.of_precondition ? "preconditions[" : "operations[") +
-                std::to_string(first.index) + "]: " + first.detail;
-  told.more = [of_precondition = first.of_precondition, index = first.index, op = first.op,
-               all = std::move(faults)](JsonWriter& json) {
-    write_place(json, of_precondition, index, op);
-    json.field("applied", false);
-    json.key("errors");
-    json.begin_array();
-    for (const Fault& one : all) {
-      json.begin_object();
-      write_place(json, one.of_precondition, one.index, one.op);
-      json.field("code", problem_of_fault(one.status).code);
-      json.field("detail", one.detail);
-      json.end_object();
-    }
-    json.end_array();
-  };
-  return told;
 }
 
 }  // namespace hk::api::transact

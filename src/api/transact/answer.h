@@ -1,28 +1,28 @@
 /// What a transact is told as. Pure, any thread.
 #pragma once
 
-#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "api/problem.h"
+#include "api/call.h"
 #include "api/transact/read.h"
 #include "core/transact/commands.h"
 
 namespace hk::api::transact {
 
-/// Nothing was done: a problem with members of its own.
-struct Refused {
-  Problem what{};
-  int status = 400;
-  std::string detail{};
-  ProblemMembers more{};
-};
-
 http::Response told_of(const core::Transacted& done, const std::vector<Told>& operations);
-/// REQUIRES: it was.
-Refused told_of_refusal(const core::TransactRefused& refused, const std::vector<Told>& operations);
+/// Nothing was done.
+http::Response told_of_refusal(const core::TransactRefused& refused,
+                               const std::vector<Told>& operations, std::string_view request_id);
 /// All of them. REQUIRES: there is one.
-Refused told_of_faults(std::vector<Fault> faults);
+http::Response told_of_faults(const std::vector<Fault>& faults, std::string_view request_id);
+
+/// The answer that told_of() gives, with names in place of the ledger's objects: it is stored
+/// where the answer would be too large.
+std::string reference_of(const core::Transacted& done, const std::vector<Told>& operations);
+/// That answer again, with the objects as they are now.
+http::Response show_again(const Services& services, core::TenantId tenant,
+                          std::string_view reference);
 
 }  // namespace hk::api::transact

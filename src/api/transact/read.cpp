@@ -6,6 +6,9 @@
 
 #include "api/idempotency/ending.h"
 #include "api/jobs/ending.h"
+#include "api/ledger/counting.h"
+#include "api/ledger/errors.h"
+#include "api/ledger/parse.h"
 #include "api/qstash/publish.h"
 #include "base/ascii.h"
 #include "base/json.h"
@@ -17,6 +20,10 @@ namespace {
 
 using Members = idempotency::Body;
 
+// Of a fault: it may have in it what was sent, and the answer is stored.
+constexpr std::size_t op_bytes_max = 64;
+constexpr std::size_t member_bytes_max = 100;
+constexpr std::size_t detail_bytes_max = 300;
 constexpr std::size_t depth_max = 24;  // a result of the usual depth, in an operation, in a list
 
 std::unexpected<Error> invalid(std::string text) {
@@ -33,7 +40,8 @@ struct Reading {
 
 // ---- operations, each with what is told of it ----
 
-using Made = Result<core::TransactOperation>;
+using Wrong = std::variant<Error, core::ledger::Refusal>;
+using Made = std::expected<core::TransactOperation, Wrong>;
 
 Result<core::MessageId> read_job(const Members& body, Told& told) {
   const auto text = body.text("job");
@@ -172,29 +180,45 @@ Made read_fail_key(Reading& reading, ExactJson json, Told& told) {
       *command);
 }
 
-/// What can be asked for. Without a reader: this server has nothing that could do it.
+Made read_ledger(Reading& reading, ExactJson json, Told& told) {
+  auto item = ledger::read_item(json.to_text(), {.op_prefix = "ledger.", .has_book = true});
+  if (!item) {
+    return std::unexpected(std::move(item.error()));
+  }
+  const auto* const reverse = std::get_if<core::ledger::ReverseTransaction>(&item->operation);
+  if (reverse != nullptr && reverse->force && !reading.call.by_admin) {
+    return std::unexpected(ledger::not_granted());
+  }
+  told.book = item->book;
+  told.makes_transaction = ledger::is_transaction(item->operation);
+  return core::LedgerOperation{std::move(item->book), std::move(item->operation)};
+}
+
+/// What can be asked for, and which tokens it costs. Without a reader: this server has nothing that
+/// could do it. Without a class: it ends work that somebody holds, which costs nothing.
 struct KnownOperation {
   std::string_view name;
   Made (*read)(Reading&, ExactJson, Told&);
+  std::optional<core::RateClass> rated{};
 };
 constexpr std::array known_operations = {
     KnownOperation{"ack", read_ack},
     KnownOperation{"nack", read_nack},
-    KnownOperation{"publish", read_publish},
-    KnownOperation{"cancel", read_cancel},
+    KnownOperation{"publish", read_publish, core::RateClass::publish},
+    KnownOperation{"cancel", read_cancel, core::RateClass::manage},
     KnownOperation{"idempotency.complete", read_complete_key},
     KnownOperation{"idempotency.fail", read_fail_key},
+    KnownOperation{"ledger.account", read_ledger, core::RateClass::ledger},
+    KnownOperation{"ledger.transaction", read_ledger, core::RateClass::ledger},
+    KnownOperation{"ledger.post", read_ledger, core::RateClass::ledger},
+    KnownOperation{"ledger.void", read_ledger, core::RateClass::ledger},
+    KnownOperation{"ledger.reverse", read_ledger, core::RateClass::ledger},
+    KnownOperation{"ledger.limits", read_ledger, core::RateClass::ledger},
+    KnownOperation{"ledger.metadata", read_ledger, core::RateClass::ledger},
+    KnownOperation{"ledger.assert", read_ledger, core::RateClass::ledger},
     KnownOperation{"notify", nullptr},
     KnownOperation{"batch.close", nullptr},
     KnownOperation{"saga.start", nullptr},
-    KnownOperation{"ledger.account", nullptr},
-    KnownOperation{"ledger.transaction", nullptr},
-    KnownOperation{"ledger.post", nullptr},
-    KnownOperation{"ledger.void", nullptr},
-    KnownOperation{"ledger.reverse", nullptr},
-    KnownOperation{"ledger.limits", nullptr},
-    KnownOperation{"ledger.metadata", nullptr},
-    KnownOperation{"ledger.assert", nullptr},
 };
 
 std::string names_of_operations() {
@@ -215,6 +239,41 @@ int status_of(const Error& error) {
   }
 }
 
+/// Not in the middle of a character.
+std::string shortened(std::string text, std::size_t max) {
+  if (text.size() > max) {
+    std::size_t end = max;
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) {
+      --end;
+    }
+    text.resize(end);
+    text += "…";
+  }
+  return text;
+}
+
+void add_fault(std::vector<Fault>& faults, Fault fault) {
+  fault.op = shortened(std::move(fault.op), op_bytes_max);
+  fault.detail = shortened(std::move(fault.detail), detail_bytes_max);
+  faults.push_back(std::move(fault));
+}
+
+Fault fault_of(Wrong wrong, std::size_t index, const std::string& op) {
+  Fault fault{.index = index, .op = op};
+  if (auto* const error = std::get_if<Error>(&wrong)) {
+    fault.status = status_of(*error);
+    fault.detail = std::move(error->message);
+    return fault;
+  }
+  auto& refusal = std::get<core::ledger::Refusal>(wrong);
+  refusal.member = shortened(std::move(refusal.member), member_bytes_max);
+  refusal.detail = shortened(std::move(refusal.detail), detail_bytes_max);
+  fault.status = ledger::status_of(refusal.code);
+  fault.detail = refusal.detail;
+  fault.ledger = std::make_shared<const core::ledger::Refusal>(std::move(refusal));
+  return fault;
+}
+
 /// Appends to what was asked, or says what is wrong.
 void read_operation(Reading& reading, const ExactJson& json, Asked& asked,
                     std::vector<Fault>& faults) {
@@ -223,36 +282,37 @@ void read_operation(Reading& reading, const ExactJson& json, Asked& asked,
   Told& told = asked.told.emplace_back();
   const ExactJson* const op = json.kind == ExactJson::Kind::object ? json.member("op") : nullptr;
   if (op == nullptr || op->kind != ExactJson::Kind::string) {
-    faults.push_back({.index = index,
-                      .detail = R"(must be an object with "op", one of )" + names_of_operations()});
+    add_fault(faults,
+              {.index = index,
+               .detail = R"(must be an object with "op", one of )" + names_of_operations()});
     return;
   }
   told.op = op->text;
   const auto* const known =
       std::ranges::find(known_operations, std::string_view(op->text), &KnownOperation::name);
   if (known == known_operations.end()) {
-    faults.push_back(
-        {.index = index,
-         .op = op->text,
-         .detail = "op: there is none named " + op->text + "; it may be " + names_of_operations()});
+    add_fault(faults,
+              {.index = index,
+               .op = op->text,
+               .detail = "op: there is none of that name; it may be " + names_of_operations()});
     return;
   }
   const bool in_a_batch = op->text == "publish" && json.member("batch") != nullptr;
   if (known->read == nullptr || in_a_batch) {
-    faults.push_back({.index = index,
-                      .op = op->text,
-                      .status = not_available,
-                      .detail = op->text + (in_a_batch ? " with batch" : "") +
-                                " is not available in this version of the server"});
+    add_fault(faults, {.index = index,
+                       .op = op->text,
+                       .status = not_available,
+                       .detail = op->text + (in_a_batch ? " with batch" : "") +
+                                 " is not available in this version of the server"});
     return;
   }
   Made made = known->read(reading, json, told);
   if (!made) {
-    faults.push_back({.index = index,
-                      .op = op->text,
-                      .status = status_of(made.error()),
-                      .detail = std::move(made.error().message)});
+    add_fault(faults, fault_of(std::move(made.error()), index, op->text));
     return;
+  }
+  if (known->rated) {
+    ++asked.costs[static_cast<std::size_t>(*known->rated)];
   }
   asked.command.operations.push_back(std::move(*made));
 }
@@ -297,6 +357,19 @@ Result<core::Precondition> read_job_is(const ExactJson& json) {
   return condition;
 }
 
+/// Short for a condition of the ledger.
+std::expected<core::Precondition, Wrong> read_account_is(const ExactJson& json) {
+  if (json.members.size() != 1) {
+    return invalid("ledger_account: must stand alone in its precondition");
+  }
+  auto so = ledger::read_account_is(json.members.front().second.to_text());
+  if (!so) {
+    so.error().detail.insert(0, "ledger_account: ");
+    return std::unexpected(std::move(so.error()));
+  }
+  return core::AccountIs{std::move(so->book), std::move(so->condition)};
+}
+
 Result<core::Precondition> read_key_is(const ExactJson& json) {
   using State = core::IdempotencyKey::State;
   if (json.members.size() != 1) {
@@ -337,31 +410,35 @@ void read_precondition(const ExactJson& json, Asked& asked, std::size_t index,
                        std::vector<Fault>& faults) {
   constexpr int not_available = 501;
   const bool object = json.kind == ExactJson::Kind::object;
-  for (const std::string_view name : {"ledger_account", "batch", "version"}) {
+  for (const std::string_view name : {"batch", "version"}) {
     if (object && json.member(name) != nullptr) {
-      faults.push_back(
-          {.of_precondition = true,
-           .index = index,
-           .status = not_available,
-           .detail = std::string(name) + " is not available in this version of the server"});
+      add_fault(faults,
+                {.of_precondition = true,
+                 .index = index,
+                 .status = not_available,
+                 .detail = std::string(name) + " is not available in this version of the server"});
       return;
     }
   }
-  Result<core::Precondition> read = invalid(
-      R"(must be {"job": …, "status": [...]} or {"idempotency": {"key": …, "state": …, "token": …}})");
+  std::expected<core::Precondition, Wrong> read = invalid(
+      R"(must be {"job": …, "status": […]}, {"idempotency": {"key": …, "state": …, "token": …}} or )"
+      R"({"ledger_account": {"account": …, "currency": …, "available_gte": …}})");
   if (object && json.member("job") != nullptr) {
     read = read_job_is(json);
   } else if (object && json.member("idempotency") != nullptr) {
     read = read_key_is(json);
+  } else if (object && json.member("ledger_account") != nullptr) {
+    read = read_account_is(json);
   }
   if (!read) {
-    // A job that cannot be there is not there: that is how it fails when it is looked at, too.
-    constexpr int not_as_asked = 412;
-    const bool missing = read.error().kind == ErrorKind::not_found;
-    faults.push_back({.of_precondition = true,
-                      .index = index,
-                      .status = missing ? not_as_asked : status_of(read.error()),
-                      .detail = std::move(read.error().message)});
+    Fault fault = fault_of(std::move(read.error()), index, "");
+    fault.of_precondition = true;
+    if (fault.status == 404) {
+      // A job that cannot be there is not there: that is how it fails when it is looked at, too.
+      constexpr int not_as_asked = 412;
+      fault.status = not_as_asked;
+    }
+    add_fault(faults, std::move(fault));
     return;
   }
   asked.command.preconditions.push_back(std::move(*read));
@@ -402,6 +479,7 @@ Read read_transact(const Services& services, Call& call) {
   Reading reading{services, call, qstash::GroupDefaults(services.submitter, tenant), tenant};
   Asked asked;
   asked.command.tenant = tenant;
+  asked.command.may_force = call.by_admin;
   std::vector<Fault> faults;
   for (std::size_t i = 0; i < preconditions->size(); ++i) {
     read_precondition((*preconditions)[i], asked, i, faults);

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "api/call.h"
+#include "api/limits/limiter.h"
 #include "core/transact/commands.h"
 
 namespace hk::api::transact {
@@ -22,6 +24,7 @@ struct Fault {
   std::string op{};  ///< "" = it says none
   int status = 400;
   std::string detail{};
+  std::shared_ptr<const core::ledger::Refusal> ledger{};  ///< it says the rest, if it is there
 };
 
 /// What is told of an operation, beside what came of it.
@@ -31,11 +34,14 @@ struct Told {
   std::string key{};
   std::string space{};
   std::string url_json{};  ///< of a publish; "" = it is pulled, or goes to many
+  std::string book{};      ///< of the ledger
+  bool makes_transaction = false;
 };
 
 struct Asked {
   core::Transact command{};
   std::vector<Told> told{};  ///< by operation
+  limits::Costs costs{};     ///< of all operations
 };
 
 /// Faults: at least one. Error: what it is no transact for at all.

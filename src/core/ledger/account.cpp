@@ -4,7 +4,7 @@
 #include "base/assert.h"
 #include "base/bytes.h"
 #include "base/sometimes.h"
-#include "core/ledger/id.h"
+#include "base/sortable_id.h"
 #include "core/ledger/inside.h"
 #include "core/ledger/ledger.h"
 #include "core/ledger/recording.h"
@@ -98,7 +98,7 @@ ItemResult Ledger::same_account(HotBook& book, AccountAt account, const CreateAc
   as_created.limits.clear();
   const auto limits = merged_limits(book, &as_created, command.limits, {});
   const char* different = nullptr;
-  if (command.id ? *command.id != row.id : !number_in(row.id, account_prefix)) {
+  if (command.id ? *command.id != row.id : !number_in_id(row.id, account_prefix)) {
     different = "id";
   } else if (command.path.value_or(row.id) != row.path) {
     different = "path";
@@ -121,6 +121,27 @@ ItemResult Ledger::same_account(HotBook& book, AccountAt account, const CreateAc
   }
   HK_SOMETIMES(ledger_account_made_again);
   return Applied{.id = row.id, .seq = row.seq, .replayed = true};
+}
+
+/// A new account with its names.
+Ledger::AccountAt Ledger::add_account(HotBook& book, Account row) {
+  const AccountAt account = keep(book, std::move(row));
+  if (in_group_) {
+    account->saved_for = group_count_;
+    saved_accounts_.push_back({.account = account, .made = true});
+  }
+  const Account& made = change(account);
+  names_.put({.tenant = made.tenant,
+              .book = made.book,
+              .kind = Name::Kind::path,
+              .name = made.path,
+              .account = made.id});
+  names_.put({.tenant = made.tenant,
+              .book = made.book,
+              .kind = Name::Kind::number,
+              .name = account_number_name(made.number),
+              .account = made.id});
+  return account;
 }
 
 ItemResult Ledger::decide(HotBook& book, CreateAccount& command) {
@@ -172,26 +193,13 @@ ItemResult Ledger::decide(HotBook& book, CreateAccount& command) {
   row.created_at = next_instant(book);
   row.seq = book.seq + 1;
   row.number = ++book.accounts;
-  row.id = command.id ? std::move(*command.id)
-                      : make_id(account_prefix, row.created_at, row.number, context_.rng.next());
+  row.id = command.id
+               ? std::move(*command.id)
+               : sortable_id(account_prefix, row.created_at, row.number, context_.rng.next());
   row.path = command.path ? std::move(*command.path) : row.id;
   row.limits = std::move(*limits);
-  const AccountAt account = keep(book, std::move(row));
-  if (in_group_) {
-    account->saved_for = group_count_;
-    saved_accounts_.push_back({.account = account, .made = true});
-  }
-  const Account& made = change(account);
-  names_.put({.tenant = made.tenant,
-              .book = made.book,
-              .kind = Name::Kind::path,
-              .name = made.path,
-              .account = made.id});
-  names_.put({.tenant = made.tenant,
-              .book = made.book,
-              .kind = Name::Kind::number,
-              .name = account_number_name(made.number),
-              .account = made.id});
+  const AccountAt account = add_account(book, std::move(row));
+  const Account& made = account->row;
   const std::uint64_t seq =
       record(book, AccountCreated{.recorded_at = made.created_at,
                                   .id = made.id,

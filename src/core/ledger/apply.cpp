@@ -13,6 +13,7 @@ HK_SOMETIMES_DECLARE(ledger_group_taken_back)
 HK_SOMETIMES_DECLARE(ledger_limits_at_the_end)
 HK_SOMETIMES_DECLARE(ledger_limits_at_the_end_refuse)
 HK_SOMETIMES_DECLARE(ledger_previewed)
+HK_SOMETIMES_DECLARE(ledger_book_importing)
 
 namespace hk::core::ledger {
 
@@ -44,9 +45,11 @@ void Ledger::save(HotBook& book) {
                           .monitors_made = book.monitors_made,
                           .next_expiry = book.next_expiry,
                           .uncovered = book.uncovered.size(),
+                          .uncovered_from = book.uncovered_from,
                           .uncovered_since = book.uncovered_since,
                           .records = book.records.size(),
-                          .monitors = book.monitors});
+                          .monitors = book.monitors,
+                          .rollups = book.rollups});
 }
 
 void Ledger::save(AccountAt account) {
@@ -64,6 +67,7 @@ void Ledger::begin(const GroupOptions& options) {
   ++group_count_;
   operation_ = 0;
   sealed_mark_ = sealed_.size();
+  dirty_mark_ = dirty_accounts_.size();
   names_.settle();
   outcomes_.settle();
   holds_.settle();
@@ -71,12 +75,27 @@ void Ledger::begin(const GroupOptions& options) {
   index_.settle();
   late_.settle();
   monitors_.settle();
+  recon_sources_.settle();
+  recon_lines_.settle();
+  recon_days_.settle();
+  recon_entries_.settle();
+  rollups_.settle();
 }
 
 ItemResult Ledger::apply(TenantId tenant, const std::string& book, Operation&& operation) {
   HK_ASSERT(in_group_);
-  HotBook* at = std::holds_alternative<CreateBook>(operation) ? find_book(tenant, book)
-                                                              : book_or_main(tenant, book);
+  const bool makes = std::holds_alternative<CreateBook>(operation) ||
+                     std::holds_alternative<ImportRecords>(operation);
+  HotBook* at = makes ? find_book(tenant, book) : book_or_main(tenant, book);
+  if (at == nullptr) {
+    if (const auto* const import = std::get_if<ImportRecords>(&operation)) {
+      auto made = begin_import(tenant, book, *import);
+      if (!made) {
+        return std::unexpected(made.error());
+      }
+      at = *made;
+    }
+  }
   if (at == nullptr) {
     if (auto* const create = std::get_if<CreateBook>(&operation)) {
       if (!is_ledger_id(book)) {
@@ -109,7 +128,7 @@ std::expected<void, std::pair<std::size_t, std::shared_ptr<const Refusal>>> Ledg
                         .currency = one.currency,
                         .before = one.before,
                         .after = standing == nullptr ? Counters128{} : standing->now};
-    if (auto within = check_limits(*one.account->book, touched, false); !within) {
+    if (auto within = check_limits(*one.account->book, touched, one.unforced); !within) {
       HK_SOMETIMES(ledger_limits_at_the_end_refuse);
       return std::unexpected(std::pair{one.operation, within.error()});
     }
@@ -123,6 +142,7 @@ void Ledger::commit() {
   in_group_ = false;
   options_ = {};
   at_end_.clear();
+  at_end_place_.clear();
   saved_accounts_.clear();
   const std::vector<SavedBook> books = std::exchange(saved_books_, {});
   send_events();
@@ -137,18 +157,14 @@ void Ledger::rollback() {
   in_group_ = false;
   options_ = {};
   at_end_.clear();
+  at_end_place_.clear();
   events_.clear();
   sealed_.resize(sealed_mark_);
+  dirty_accounts_.resize(dirty_mark_);
   for (SavedAccount& saved : saved_accounts_) {
     const AccountAt account = saved.account;
-    if (!saved.dirty && account->dirty) {
-      std::erase(dirty_accounts_, account);
-    }
     if (saved.made) {
-      account->book->names.erase(account->row.id);
-      account->book->names.erase(account->row.path);
-      account_bytes_ -= account->bytes;
-      accounts_.erase(account);
+      forget(account);
       continue;
     }
     account->row = std::move(saved.row);
@@ -158,7 +174,9 @@ void Ledger::rollback() {
   for (SavedBook& saved : saved_books_) {
     HotBook& book = *saved.book;
     if (saved.made) {
-      books_.erase({book.row.tenant, std::string(book.row.id)});
+      const auto at = book_at_.find({book.row.tenant, book.row.id});
+      books_.erase(at->second);
+      book_at_.erase(at);
       continue;
     }
     book.row = std::move(saved.row);
@@ -169,10 +187,15 @@ void Ledger::rollback() {
     book.accounts = saved.accounts;
     book.monitors_made = saved.monitors_made;
     book.next_expiry = saved.next_expiry;
+    if (saved.uncovered_whole) {
+      book.uncovered = std::move(*saved.uncovered_whole);
+    }
     book.uncovered.resize(saved.uncovered);
+    book.uncovered_from = saved.uncovered_from;
     book.uncovered_since = saved.uncovered_since;
     book.records.resize(saved.records);
     book.monitors = std::move(saved.monitors);
+    book.rollups = std::move(saved.rollups);
   }
   saved_books_.clear();
   names_.back_to(0);
@@ -182,6 +205,11 @@ void Ledger::rollback() {
   index_.back_to(0);
   late_.back_to(0);
   monitors_.back_to(0);
+  recon_sources_.back_to(0);
+  recon_lines_.back_to(0);
+  recon_days_.back_to(0);
+  recon_entries_.back_to(0);
+  rollups_.back_to(0);
 }
 
 // ---- a command ----
@@ -189,6 +217,9 @@ void Ledger::rollback() {
 Reply Ledger::decide(Apply command) {
   if (!tenants_.contains(command.tenant)) {
     return fail(ErrorKind::not_found, "no such tenant");
+  }
+  if (auto settled = settle(command.tenant, command.book); !settled) {
+    return std::unexpected(std::move(settled.error()));
   }
   LedgerApplied reply;
   reply.results.resize(command.items.size(), std::unexpected(linked()));
@@ -230,8 +261,9 @@ Reply Ledger::decide(Apply command) {
 void Ledger::apply_alone(Apply& command, std::size_t at, LedgerApplied& reply) {
   Operation& operation = command.items[at].operation;
   HotBook* const book = find_book(command.tenant, command.book);
-  if (book == nullptr) {
-    apply_together(command, {at}, reply);  // it may be the one that makes the book
+  // It may be the one that makes the book. An import is many records: all of them, or none.
+  if (book == nullptr || std::holds_alternative<ImportRecords>(operation)) {
+    apply_together(command, {at}, reply);
     return;
   }
   options_ = {.details = command.details, .may_force = command.may_force};
@@ -286,7 +318,22 @@ void Ledger::apply_together(Apply& command, const std::vector<std::size_t>& item
 ItemResult Ledger::apply_one(HotBook& book, Operation&& operation) {
   touched_.clear();
   legs_.clear();
-  expire_due(book);
+  if (std::holds_alternative<ImportRecords>(operation)) {
+    ItemResult imported = decide(book, std::get<ImportRecords>(operation));
+    if (imported && options_.details) {
+      describe(book, operation, *imported);
+    }
+    return imported;
+  }
+  if (book.row.importing) {
+    HK_SOMETIMES(ledger_book_importing);
+    return refuse(
+        {.code = Code::book_importing,
+         .detail = "the book " + book.row.id +
+                   " is being imported: nothing else happens in it until that is complete"});
+  }
+  const bool settled = expire_due(book);
+  HK_ASSERT(settled);  // settle() has seen to it
   ItemResult result = std::visit([this, &book](auto& one) { return decide(book, one); }, operation);
   if (result && options_.details) {
     describe(book, operation, *result);

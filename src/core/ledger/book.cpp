@@ -4,8 +4,8 @@
 #include "base/assert.h"
 #include "base/json_string.h"
 #include "base/sometimes.h"
+#include "base/sortable_id.h"
 #include "core/ledger/chain.h"
-#include "core/ledger/id.h"
 #include "core/ledger/inside.h"
 #include "core/ledger/ledger.h"
 #include "core/ledger/recording.h"
@@ -17,6 +17,7 @@ HK_SOMETIMES_DECLARE(ledger_book_made_again)
 HK_SOMETIMES_DECLARE(ledger_book_closed)
 HK_SOMETIMES_DECLARE(ledger_book_reopened)
 HK_SOMETIMES_DECLARE(ledger_close_finds_open_holds)
+HK_SOMETIMES_DECLARE(ledger_key_changed)
 HK_SOMETIMES_DECLARE(ledger_checkpoint_by_count)
 HK_SOMETIMES_DECLARE(ledger_checkpoint_by_time)
 
@@ -25,16 +26,7 @@ namespace hk::core::ledger {
 namespace {
 
 constexpr std::size_t checkpoint_records = 1024;
-constexpr std::uint32_t exponent_max = 38;
 constexpr std::size_t book_currencies_max = 10'000;
-constexpr std::size_t book_indexed_max = 50;
-constexpr std::size_t book_name_max = 256;
-
-bool is_currency_code(std::string_view code) {
-  return code.size() >= 2 && code.size() <= 16 && std::ranges::all_of(code, [](char c) {
-           return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-         });
-}
 
 std::string key_seed(Rng& rng) {
   std::string seed;
@@ -60,6 +52,12 @@ bool is_ledger_id(std::string_view id, std::size_t max) {
   });
 }
 
+bool is_currency_code(std::string_view code) {
+  return code.size() >= 2 && code.size() <= 16 && std::ranges::all_of(code, [](char c) {
+           return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+         });
+}
+
 bool is_ledger_path(std::string_view path) {
   constexpr std::size_t path_max = 256;
   return is_ledger_id(path, path_max) && path.front() != ':' && path.back() != ':' &&
@@ -71,33 +69,43 @@ HotBook* Ledger::book_or_main(TenantId tenant, const std::string& id) {
   return found != nullptr || id != "main" ? found : &make_book(tenant, id, {});
 }
 
-HotBook& Ledger::make_book(TenantId tenant, const std::string& id, const CreateBook& create) {
-  HK_SOMETIMES(ledger_book_made);
+/// A book with its number and its key, and no record yet.
+HotBook& Ledger::add_book(TenantId tenant, const std::string& id) {
   HK_ASSERT(in_group_);
   BookNumber number = 0;
   for (const Book& row : batch_.reader().scan(Range<Book>::of(tenant))) {
     number = std::max(number, row.number);
   }
-  for (const auto& [key, other] : books_) {
-    if (key.first == tenant) {
+  for (const HotBook& other : books_) {
+    if (other.used_in != batch_count_) {
+      break;  // written, as are those behind it
+    }
+    if (other.row.tenant == tenant) {
       number = std::max(number, other.row.number);
     }
   }
-  HotBook& book = books_[{tenant, id}];
+  HotBook& book = keep_book(tenant, id);
   saved_books_.push_back({.book = &book, .made = true});
   book.saved_for = group_count_;
   Book& row = change(book);
   row.tenant = tenant;
   row.id = id;
   row.number = number + 1;
-  row.name = create.name;
-  row.indexed = create.indexed;
-  row.created_at = next_instant(book);
   book.key = Secret(key_seed(context_.rng));
   row.public_key = security::ed25519_public_key(book.key);
   row.sealed_key = context_.sealing.seal
                        ? context_.sealing.seal(book.key, sealing_place(tenant, id))
                        : std::string(book.key.reveal());
+  return book;
+}
+
+HotBook& Ledger::make_book(TenantId tenant, const std::string& id, const CreateBook& create) {
+  HK_SOMETIMES(ledger_book_made);
+  HotBook& book = add_book(tenant, id);
+  Book& row = change(book);
+  row.name = create.name;
+  row.indexed = create.indexed;
+  row.created_at = next_instant(book);
   const std::uint64_t seq = record(
       book, BookCreated{.recorded_at = row.created_at,
                         .id = id,
@@ -165,7 +173,7 @@ ItemResult Ledger::decide(HotBook& book, const AddCurrency& command) {
   if (!is_currency_code(command.code)) {
     return refuse_member("code", "a currency code is 2 to 16 of A-Z 0-9 _");
   }
-  if (command.exponent > exponent_max) {
+  if (command.exponent > currency_exponent_max) {
     return refuse_member("exponent", "the exponent of a currency is 0 to 38");
   }
   if (const Currency* const known = currency_of(book, command.code)) {
@@ -251,7 +259,7 @@ ItemResult Ledger::decide(HotBook& book, AddSubscription& command) {
                    .detail = "a book has at most " +
                              std::to_string(limits_.ledger_subscriptions_max) + " subscriptions"});
   }
-  Subscription made{.id = make_id("lsub_", now(), book.seq, context_.rng.next()),
+  Subscription made{.id = sortable_id("lsub_", now(), book.seq, context_.rng.next()),
                     .url = std::move(command.url),
                     .host = std::move(command.host),
                     .url_group = std::move(command.url_group),
@@ -313,7 +321,7 @@ ItemResult Ledger::decide(HotBook& book, AddMonitor& command) {
   save(book);
   monitor.currency = currency->number;
   monitor.number = ++book.monitors_made;
-  monitor.id = make_id("lmon_", now(), monitor.number, context_.rng.next());
+  monitor.id = sortable_id("lmon_", now(), monitor.number, context_.rng.next());
   Applied applied{.id = monitor.id, .created = true};
   monitors_.put(monitor);
   book.monitors.push_back(std::move(monitor));
@@ -334,9 +342,19 @@ ItemResult Ledger::decide(HotBook& book, const RemoveMonitor& command) {
 
 // ---- checkpoints ----
 
+/// A book that was imported stays as it is until something is recorded in it: so its last hash is
+/// that of its source.
+bool Ledger::at_rest(const HotBook& book) {
+  return book.row.importing ||
+         (!book.row.next_public_key.empty() && book.seq == book.row.imported_through);
+}
+
 /// Never within a group: it covers what is decided.
 void Ledger::check_point(HotBook& book) {
   HK_ASSERT(!in_group_);
+  if (at_rest(book)) {
+    return;
+  }
   const bool due =
       !book.uncovered.empty() && Instant{book.uncovered_since} + Millis{60'000} <= now();
   if (book.uncovered.size() < checkpoint_records && !due) {
@@ -346,6 +364,16 @@ void Ledger::check_point(HotBook& book) {
     HK_SOMETIMES(ledger_checkpoint_by_time);
   } else {
     HK_SOMETIMES(ledger_checkpoint_by_count);
+  }
+  if (!book.row.next_public_key.empty()) {
+    // The first one here: from now on the book signs with the key that it has here.
+    HK_SOMETIMES(ledger_key_changed);
+    Book& row = change(book);
+    row.former_keys.push_back({book.seq, std::exchange(row.public_key, {})});
+    row.public_key = std::exchange(row.next_public_key, {});
+    const std::uint64_t changed =
+        record(book, KeyChanged{.recorded_at = next_instant(book), .public_key = row.public_key});
+    tell_of_book(book, "ledger.book.updated", changed);
   }
   Checkpoint checkpoint{.recorded_at = next_instant(book),
                         .first_seq = book.uncovered_from,
@@ -366,7 +394,11 @@ void Ledger::on_checkpoint_timer(TenantId tenant, const std::string& id) {
   HotBook* const book = find_book(tenant, id);
   if (book != nullptr) {
     book->checkpoint_timer = never;
-    check_point(*book);
+    const bool all = expire_due(*book);  // before any later record of the book
+    send_events();
+    if (all) {
+      check_point(*book);
+    }
     set_timers(*book);
   }
 }

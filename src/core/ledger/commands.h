@@ -194,6 +194,56 @@ struct RemoveMonitor {
   std::string id{};
 };
 
+/// The sum over the accounts below the prefix is kept from now on, or no longer.
+struct SetRollup {
+  std::string prefix{};
+  bool keep = true;
+};
+
+// ---- operations: reconciliation ----
+
+struct SetReconSource {
+  std::string id{};
+  std::string account{};  ///< id or path
+  std::string currency{};
+  std::optional<std::uint32_t> window_days{};
+  std::optional<bool> automatic{};
+};
+struct ReconLineIn {
+  std::string external_id{};
+  Instant date{};
+  Signed amount{};
+  std::string currency{};
+  std::string reference{};
+  std::string text{};
+};
+/// One that is there already is looked at by the rules again, if it is not matched.
+struct ImportReconLines {
+  std::string source{};
+  std::vector<ReconLineIn> lines{};
+};
+inline constexpr std::size_t recon_lines_max = 500;
+struct DecideRecon {
+  std::string source{};
+  std::string external_id{};  ///< "": about the entries alone
+  ReconDecision::Action action = ReconDecision::Action::match;
+  std::optional<std::vector<EntryName>> entries{};  ///< none: those that are proposed
+};
+
+// ---- operations: from another server ----
+
+/// Records of a log that was exported: they are taken as they are, or none of them. The first makes
+/// the book; until the last has come, nothing else happens in it.
+struct ImportRecords {
+  struct One {
+    Record record{};
+    Hash prev_hash{};
+    std::vector<MetadataValue> values{};  ///< those that were exported; others count as erased
+  };
+  std::vector<One> records{};
+  bool complete = false;  ///< nothing more follows: the book may be used
+};
+
 struct Refusal;
 /// The item could not be read: it is refused so, with its group. Thus a wrong amount refuses its
 /// item, and not the request.
@@ -205,7 +255,8 @@ using Operation =
     std::variant<CreateTransaction, CreateAccount, ChangeAccount, PostHold, VoidHold,
                  ReverseTransaction, SetTransactionMetadata, EraseMetadata, AssertConditions,
                  CreateBook, ChangeBook, AddCurrency, CloseBook, AddSubscription,
-                 RemoveSubscription, AddMonitor, RemoveMonitor, Unreadable>;
+                 RemoveSubscription, AddMonitor, RemoveMonitor, SetRollup, SetReconSource,
+                 ImportReconLines, DecideRecon, ImportRecords, Unreadable>;
 
 struct Item {
   Operation operation{};
@@ -239,7 +290,8 @@ enum class Code : std::uint8_t {
   currency_unknown,   ///< currency
   currency_mismatch,  ///< account, currency: the account is locked to another
   effective_at_invalid,
-  invalid,  ///< member
+  invalid,         ///< member
+  record_invalid,  ///< seq: the record of an import
   // 403
   permission_denied,  ///< force
   // 404
@@ -248,6 +300,8 @@ enum class Code : std::uint8_t {
   transaction_not_found,  ///< transaction: as it was named
   subscription_not_found,
   monitor_not_found,
+  source_not_found,  ///< member
+  line_not_found,    ///< member
   // 409
   exists_with_different,  ///< member: the code is exists_with_different_<member>
   insufficient_funds,     ///< account, currency, limit, value
@@ -264,11 +318,16 @@ enum class Code : std::uint8_t {
   already_voided,
   already_reversed,  ///< amounts: reversible, per entry
   expired,
-  exceeds_hold,         ///< amounts: left, per entry
-  period_closed,        ///< moment: closed through
-  would_break_history,  ///< account, currency, moment, value
-  too_many,             ///< of something that is bounded; member, limit
-  linked_failed,        ///< another item of the group was refused
+  exceeds_hold,                ///< amounts: left, per entry
+  period_closed,               ///< moment: closed through
+  would_break_history,         ///< account, currency, moment, value
+  too_many,                    ///< of something that is bounded; member, limit
+  linked_failed,               ///< another item of the group was refused
+  book_exists,                 ///< an import into a book that is there
+  book_importing,              ///< only its import may go on
+  line_exists_with_different,  ///< member: the code is line_exists_with_different_<member>
+  already_matched,             ///< the line, or an entry (transaction)
+  match_differs,               ///< limit: the amount of the line; value: the sum of the entries
 };
 
 struct Refusal {
@@ -283,6 +342,7 @@ struct Refusal {
   Amount credits = 0;
   std::vector<Amount> amounts{};
   Instant moment{};
+  std::uint64_t seq = 0;
   std::string detail{};  ///< for people
 };
 
@@ -290,9 +350,17 @@ struct Refusal {
 struct Detail {
   /// What the operation was about, as it is afterwards; of a replay as it is now.
   std::variant<std::monostate, TransactionView, AccountView, BookView, CurrencyView, Subscription,
-               MonitorView>
+               MonitorView, RollupView, ReconSourceView, ReconLineView>
       object{};
   std::vector<BalanceAfter> balances_after{};
+};
+
+/// What came of lines.
+struct ReconImported {
+  std::size_t imported = 0;
+  std::size_t duplicates = 0;
+  std::size_t matched = 0;
+  std::size_t proposed = 0;
 };
 
 struct Applied {
@@ -300,6 +368,7 @@ struct Applied {
   std::uint64_t seq = 0;  ///< of the record (of a change: the last one); 0: nothing was recorded
   bool replayed = false;  ///< it was there before, with the same content
   bool created = false;   ///< something has come into being: 201
+  std::optional<ReconImported> imported{};
   std::shared_ptr<const Detail> detail{};
 };
 

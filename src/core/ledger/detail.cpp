@@ -7,6 +7,19 @@
 
 namespace hk::core::ledger {
 
+namespace {
+
+BalanceAfter balance_after(const Book& book, const Account& row, CurrencyNumber currency,
+                           const Counters128& counters, std::uint64_t version) {
+  return {.account = row.id,
+          .currency = find_currency(book, currency)->code,
+          .normal = normal_side(row.type),
+          .counters = counters,
+          .version = version};
+}
+
+}  // namespace
+
 ItemResult Ledger::decide(HotBook& /*book*/, const Unreadable& command) {
   return std::unexpected(command.refusal);
 }
@@ -46,26 +59,24 @@ BookView Ledger::book_view(HotBook& book) {
           .metadata = metadata_now(book, Metadata::Of::book, 0)};
 }
 
+std::vector<BalanceAfter> Ledger::balances_of_touched(const HotBook& book) const {
+  std::vector<BalanceAfter> rows;
+  for (const Touch& one : touched_) {
+    if (const Standing* const standing = find_standing(one.account->row, one.currency)) {
+      rows.push_back(balance_after(book.row, one.account->row, one.currency, standing->now,
+                                   standing->version));
+    }
+  }
+  return rows;
+}
+
 /// Of a replay as they were after it, on the recorded axis.
 std::vector<BalanceAfter> Ledger::balances_after(HotBook& book, const TransactionView& view,
                                                  bool replayed) {
-  std::vector<BalanceAfter> rows;
-  const auto add = [&](const Account& row, CurrencyNumber currency, const Counters128& counters,
-                       std::uint64_t version) {
-    rows.push_back({.account = row.id,
-                    .currency = ledger::find_currency(book.row, currency)->code,
-                    .normal = normal_side(row.type),
-                    .counters = counters,
-                    .version = version});
-  };
   if (!replayed) {
-    for (const Touch& one : touched_) {
-      if (const Standing* const standing = find_standing(one.account->row, one.currency)) {
-        add(one.account->row, one.currency, standing->now, standing->version);
-      }
-    }
-    return rows;
+    return balances_of_touched(book);
   }
+  std::vector<BalanceAfter> rows;
   Fresh sight(*this, batch_.reader());
   for (const Entry& entry : view.made.entries) {
     const bool told = std::ranges::any_of(rows, [&](const BalanceAfter& row) {
@@ -75,7 +86,8 @@ std::vector<BalanceAfter> Ledger::balances_after(HotBook& book, const Transactio
     const Currency* const currency = currency_of(book, entry.currency);
     if (account && currency != nullptr) {
       const BalanceAt at = sight.balance_at((*account)->row, currency->number, {.seq = view.seq});
-      add((*account)->row, currency->number, at.counters, at.version);
+      rows.push_back(
+          balance_after(book.row, (*account)->row, currency->number, at.counters, at.version));
     }
   }
   return rows;
@@ -130,9 +142,35 @@ void Ledger::describe(HotBook& book, const Operation& operation, Applied& applie
              std::holds_alternative<ChangeAccount>(operation)) {
     tell_account();
   } else if (std::holds_alternative<CreateBook>(operation) ||
+             std::holds_alternative<ImportRecords>(operation) ||
              std::holds_alternative<ChangeBook>(operation) ||
              std::holds_alternative<CloseBook>(operation)) {
     detail->object = book_view(book);
+  } else if (const auto* const sum = std::get_if<SetRollup>(&operation)) {
+    const auto kept = std::ranges::find_if(
+        book.rollups, [&](const HotRollup& one) { return one.row.prefix == sum->prefix; });
+    detail->object = RollupView{.prefix = sum->prefix,
+                                .kept = kept != book.rollups.end(),
+                                .complete = kept != book.rollups.end() && kept->row.complete};
+  } else if (const auto* const source = std::get_if<SetReconSource>(&operation)) {
+    if (auto found = recon_source(book, source->id)) {
+      const std::string code = ledger::find_currency(book.row, found->currency)->code;
+      detail->object = ReconSourceView{std::move(*found), code};
+    }
+  } else if (const auto* const decided = std::get_if<DecideRecon>(&operation)) {
+    const auto of = recon_source(book, decided->source);
+    auto line =
+        of ? recon_lines_.get({book.row.tenant, book.row.number, of->number, decided->external_id})
+           : std::nullopt;
+    if (line) {
+      ReconLineView view{.source = of->id,
+                         .currency = ledger::find_currency(book.row, of->currency)->code};
+      for (const EntryPlace& place : line->entries) {
+        view.entries.push_back({transaction_of(book, place.seq).id, place.index});
+      }
+      view.line = std::move(*line);
+      detail->object = std::move(view);
+    }
   } else if (std::holds_alternative<AddCurrency>(operation)) {
     if (const Currency* const currency = currency_of(book, applied.id)) {
       detail->object = CurrencyView{*currency};

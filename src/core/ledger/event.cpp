@@ -3,12 +3,12 @@
 #include <algorithm>
 
 #include "base/date.h"
-#include "base/encoding.h"
-#include "base/json_string.h"
+#include "base/json.h"
 #include "base/sometimes.h"
+#include "base/sortable_id.h"
 #include "core/fresh_trace.h"
-#include "core/ledger/id.h"
 #include "core/ledger/inside.h"
+#include "core/ledger/json.h"
 #include "core/ledger/ledger.h"
 #include "core/message/messages.h"
 #include "core/queue/queues.h"
@@ -23,96 +23,6 @@ namespace {
 
 constexpr Millis event_timeout{30'000};
 
-/// Members of a JSON object, one after the other.
-class Members {
- public:
-  explicit Members(std::string& out) : out_(out) { out_ += '{'; }
-  Members(const Members&) = delete;
-  Members& operator=(const Members&) = delete;
-  ~Members() { out_ += '}'; }
-
-  std::string& name(std::string_view name) {
-    out_ += first_ ? "\"" : ",\"";
-    first_ = false;
-    out_ += name;
-    out_ += "\":";
-    return out_;
-  }
-  void text(std::string_view member, std::string_view value) {
-    append_json_string(name(member), value);
-  }
-  void number(std::string_view member, std::uint64_t value) {
-    name(member) += std::to_string(value);
-  }
-  void optional(std::string_view member, const std::optional<std::string>& value) {
-    if (value) {
-      text(member, *value);
-    }
-  }
-
- private:
-  std::string& out_;
-  bool first_ = true;
-};
-
-std::string_view side_text(Side side) { return side == Side::debit ? "debit" : "credit"; }
-
-std::string_view type_text(AccountType type) {
-  switch (type) {
-    case AccountType::asset: return "asset";
-    case AccountType::expense: return "expense";
-    case AccountType::liability: return "liability";
-    case AccountType::equity: return "equity";
-    case AccountType::revenue: return "revenue";
-  }
-  return "";
-}
-
-std::string_view state_text(Account::State state) {
-  switch (state) {
-    case Account::State::open: return "open";
-    case Account::State::frozen: return "frozen";
-    case Account::State::closed: return "closed";
-  }
-  return "";
-}
-
-void transaction_json(std::string& out, const TransactionMade& made, std::uint64_t seq,
-                      std::string_view state) {
-  Members members(out);
-  members.text("object", "ledger_transaction");
-  members.text("id", made.id);
-  members.text("kind", made.kind == TransactionMade::Kind::posted    ? "posted"
-                       : made.kind == TransactionMade::Kind::pending ? "pending"
-                                                                     : "void");
-  members.text("state", state);
-  members.number("seq", seq);
-  members.text("recorded_at", to_text(made.recorded_at));
-  members.text("effective_at", to_text(made.effective_at));
-  members.optional("idempotency_key", made.idempotency_key);
-  if (made.expires_at) {
-    members.text("expires_at", to_text(*made.expires_at));
-  }
-  members.optional("description", made.description);
-  members.optional("reference", made.reference);
-  members.optional("parent", made.parent);
-  members.optional("resolves", made.resolves);
-  members.optional("reverses", made.reverses);
-  std::string& list = members.name("entries");
-  list += '[';
-  for (std::size_t i = 0; i < made.entries.size(); ++i) {
-    const Entry& entry = made.entries[i];
-    list += i == 0 ? "" : ",";
-    Members one(list);
-    one.number("index", i);
-    one.text("account", entry.account);
-    one.text("side", side_text(entry.side));
-    one.text("amount", to_text(entry.amount));
-    one.text("currency", entry.currency);
-  }
-  list += ']';
-}
-
 }  // namespace
 
 std::string to_text(Instant instant) {
@@ -122,48 +32,49 @@ std::string to_text(Instant instant) {
 }
 
 /// Of everything that the operation has touched.
-void Ledger::balances_json(HotBook& book, std::string& out) {
-  out += '[';
-  bool first = true;
-  for (const Touch& one : touched_) {
-    const Standing* const standing = find_standing(one.account->row, one.currency);
-    if (standing == nullptr) {
-      continue;
-    }
-    out += first ? "" : ",";
-    first = false;
-    const Side normal = normal_side(one.account->row.type);
-    const Counters128& now = standing->now;
-    Members members(out);
-    members.text("account", one.account->row.id);
-    members.text("currency", ledger::find_currency(book.row, one.currency)->code);
-    members.text("debits_posted", to_text(now.debits_posted));
-    members.text("credits_posted", to_text(now.credits_posted));
-    members.text("debits_pending", to_text(now.debits_pending));
-    members.text("credits_pending", to_text(now.credits_pending));
-    members.text("posted", to_text(posted(now, normal)));
-    members.text("pending", to_text(pending(now, normal)));
-    members.text("available", to_text(available(now, normal)));
-    members.number("version", standing->version);
+void Ledger::write_balances(HotBook& book, JsonWriter& json) {
+  json.key("balances");
+  json.begin_array();
+  for (const BalanceAfter& row : balances_of_touched(book)) {
+    write_balance_after(json, row);
   }
-  out += ']';
+  json.end_array();
 }
 
+/// `write` writes the members of `data`.
+template <class Write>
 void Ledger::tell(HotBook& book, std::string_view type, std::uint64_t seq, Instant recorded_at,
-                  const std::string& data) {
+                  Write write) {
   Event event{.tenant = book.row.tenant, .book = book.row.id, .type = std::string(type)};
-  {
-    Members members(event.body);
-    members.text("id", make_id("evt_", recorded_at, seq, context_.rng.next()));
-    members.text("type", type);
-    members.text("book", book.row.id);
-    members.number("seq", seq);
-    members.text("recorded_at", to_text(recorded_at));
-    members.name("data") += data;
-  }
+  JsonWriter json(event.body);
+  json.begin_object();
+  json.field("id", sortable_id("evt_", recorded_at, seq, context_.rng.next()));
+  json.field("type", type);
+  json.field("book", book.row.id);
+  json.field("seq", seq);
+  write_time(json, "recorded_at", recorded_at);
+  json.key("data");
+  json.begin_object();
+  write(json);
+  json.end_object();
+  json.end_object();
   events_.push_back(std::move(event));
 }
 
+void Ledger::tell_of_transaction(HotBook& book, std::string_view type, const TransactionView& view,
+                                 std::uint64_t seq, Instant recorded_at, bool balances) {
+  tell(book, type, seq, recorded_at, [&](JsonWriter& json) {
+    json.key("transaction");
+    json.begin_object();
+    write_transaction_members(json, view);
+    json.end_object();
+    if (balances) {
+      write_balances(book, json);
+    }
+  });
+}
+
+/// REQUIRES: its record is the last of the book.
 void Ledger::tell_of_transaction(HotBook& book, const TransactionMade& made, std::uint64_t seq) {
   if (book.row.subscriptions.empty()) {
     return;
@@ -174,47 +85,31 @@ void Ledger::tell_of_transaction(HotBook& book, const TransactionMade& made, std
                                 : made.resolves              ? "ledger.transaction.posted"
                                 : made.kind == Kind::pending ? "ledger.transaction.pending"
                                                              : "ledger.transaction.created";
-  std::string data;
-  {
-    Members members(data);
-    transaction_json(members.name("transaction"), made, seq,
-                     made.kind == Kind::posted    ? "posted"
-                     : made.kind == Kind::pending ? "pending"
-                                                  : "voided");
-    balances_json(book, members.name("balances"));
-  }
-  tell(book, type, seq, made.recorded_at, data);
+  const TransactionView view{.seq = seq,
+                             .made = made,
+                             .hash = book.hash,
+                             .state = made.kind == Kind::posted    ? TransactionState::posted
+                                      : made.kind == Kind::pending ? TransactionState::pending
+                                                                   : TransactionState::voided,
+                             .metadata = metadata_now(book, Metadata::Of::transaction, seq)};
+  tell_of_transaction(book, type, view, seq, made.recorded_at, true);
 }
 
-void Ledger::tell_of_metadata(HotBook& book, const TransactionMade& made, std::uint64_t of,
-                              Instant recorded_at, std::uint64_t seq) {
-  if (book.row.subscriptions.empty()) {
-    return;
+void Ledger::tell_of_metadata(HotBook& book, std::uint64_t of, Instant recorded_at,
+                              std::uint64_t seq) {
+  if (!book.row.subscriptions.empty()) {
+    tell_of_transaction(book, "ledger.transaction.updated", transaction_view(book, of), seq,
+                        recorded_at, false);
   }
-  std::string data;
-  {
-    Members members(data);
-    members.name("transaction");
-    Members one(data);
-    one.text("object", "ledger_transaction");
-    one.text("id", made.id);
-    one.number("seq", of);
-  }
-  tell(book, "ledger.transaction.updated", seq, recorded_at, data);
 }
 
-void Ledger::tell_of_expiry(HotBook& book, const HoldExpired& expired, const TransactionMade& hold,
-                            std::uint64_t of, std::uint64_t seq) {
-  if (book.row.subscriptions.empty()) {
-    return;
+/// REQUIRES: what became of the hold is known already.
+void Ledger::tell_of_expiry(HotBook& book, const HoldExpired& expired, std::uint64_t of,
+                            std::uint64_t seq) {
+  if (!book.row.subscriptions.empty()) {
+    tell_of_transaction(book, "ledger.transaction.expired", transaction_view(book, of), seq,
+                        expired.recorded_at, true);
   }
-  std::string data;
-  {
-    Members members(data);
-    transaction_json(members.name("transaction"), hold, of, "expired");
-    balances_json(book, members.name("balances"));
-  }
-  tell(book, "ledger.transaction.expired", seq, expired.recorded_at, data);
 }
 
 void Ledger::tell_of_account(HotBook& book, AccountAt account, std::string_view type,
@@ -222,76 +117,36 @@ void Ledger::tell_of_account(HotBook& book, AccountAt account, std::string_view 
   if (book.row.subscriptions.empty()) {
     return;
   }
-  const Account& row = account->row;
-  std::string data;
-  {
-    Members members(data);
-    members.name("account");
-    Members one(data);
-    one.text("object", "ledger_account");
-    one.text("id", row.id);
-    one.text("path", row.path);
-    one.text("type", type_text(row.type));
-    one.text("normal_side", side_text(normal_side(row.type)));
-    if (row.currency != 0) {
-      one.text("currency", ledger::find_currency(book.row, row.currency)->code);
-    } else {
-      one.name("currency") += "null";
-    }
-    one.text("state", state_text(row.state));
-    one.name("limits");
-    Members limits(data);
-    for (const AccountLimits& limit : row.limits) {
-      limits.name(ledger::find_currency(book.row, limit.currency)->code);
-      Members of(data);
-      if (limit.min_available) {
-        of.text("min_available", to_text(*limit.min_available));
-      }
-      if (limit.max_balance) {
-        of.text("max_balance", to_text(*limit.max_balance));
-      }
-    }
-  }
-  tell(book, type, seq, book.recorded_at, data);
+  tell(book, type, seq, book.recorded_at, [&](JsonWriter& json) {
+    json.key("account");
+    json.begin_object();
+    write_account_members(json, account_view(book, account));
+    json.end_object();
+  });
 }
 
 void Ledger::tell_of_book(HotBook& book, std::string_view type, std::uint64_t seq) {
   if (book.row.subscriptions.empty()) {
     return;
   }
-  std::string data;
-  {
-    Members members(data);
-    members.name("book");
-    Members one(data);
-    one.text("object", "ledger_book");
-    one.text("id", book.row.id);
-    one.text("name", book.row.name);
-    if (book.row.closed_through) {
-      one.text("closed_through", to_text(*book.row.closed_through));
-    } else {
-      one.name("closed_through") += "null";
-    }
-  }
-  tell(book, type, seq, book.recorded_at, data);
+  tell(book, type, seq, book.recorded_at, [&](JsonWriter& json) {
+    json.key("book");
+    json.begin_object();
+    write_book_members(json, book_view(book));
+    json.end_object();
+  });
 }
 
 void Ledger::tell_of_checkpoint(HotBook& book, const Checkpoint& checkpoint, std::uint64_t seq) {
   if (book.row.subscriptions.empty()) {
     return;
   }
-  std::string data;
-  {
-    Members members(data);
-    members.name("checkpoint");
-    Members one(data);
-    one.number("seq", seq);
-    one.number("first_seq", checkpoint.first_seq);
-    one.number("last_seq", checkpoint.last_seq);
-    one.text("root", hex(checkpoint.root));
-    one.text("signature", base64(checkpoint.signature));
-  }
-  tell(book, "ledger.checkpoint.created", seq, checkpoint.recorded_at, data);
+  tell(book, "ledger.checkpoint.created", seq, checkpoint.recorded_at, [&](JsonWriter& json) {
+    json.key("checkpoint");
+    json.begin_object();
+    write_checkpoint_members(json, seq, checkpoint);
+    json.end_object();
+  });
 }
 
 /// An edge: what was not so before the operation and is so after it.
@@ -316,23 +171,20 @@ void Ledger::tell_monitors(HotBook& book, std::uint64_t seq, Instant recorded_at
         continue;
       }
       HK_SOMETIMES(ledger_monitor_tells);
-      std::string data;
-      {
-        Members members(data);
-        members.text("monitor", monitor.id);
-        members.text("account", row.id);
-        members.text("currency", ledger::find_currency(book.row, one.currency)->code);
-        members.text("value", to_text(reading(one.after, monitor.reading)));
-        balances_json(book, members.name("balances"));
-      }
-      tell(book, "ledger.monitor.triggered", seq, recorded_at, data);
+      tell(book, "ledger.monitor.triggered", seq, recorded_at, [&](JsonWriter& json) {
+        json.field("monitor", monitor.id);
+        json.field("account", row.id);
+        json.field("currency", ledger::find_currency(book.row, one.currency)->code);
+        write_amount(json, "value", reading(one.after, monitor.reading));
+        write_balances(book, json);
+      });
     }
   }
 }
 
 void Ledger::send_events() {
   for (Event& event : std::exchange(events_, {})) {
-    const HotBook& book = books_.at({event.tenant, event.book});
+    const HotBook& book = *book_at_.at({event.tenant, event.book});
     for (const Subscription& to : book.row.subscriptions) {
       if (!to.types.empty() && std::ranges::find(to.types, event.type) == to.types.end()) {
         continue;

@@ -15,7 +15,6 @@ HK_SOMETIMES_DECLARE(ledger_hold_posted_not_final)
 HK_SOMETIMES_DECLARE(ledger_hold_used_up)
 HK_SOMETIMES_DECLARE(ledger_hold_voided)
 HK_SOMETIMES_DECLARE(ledger_hold_expired)
-HK_SOMETIMES_DECLARE(ledger_hold_expired_before_a_record)
 HK_SOMETIMES_DECLARE(ledger_hold_was_resolved)
 HK_SOMETIMES_DECLARE(ledger_exceeds_hold)
 
@@ -180,6 +179,24 @@ void Ledger::open_hold(HotBook& book, std::uint64_t seq, const TransactionMade& 
   outcomes_.put(std::move(outcome));
 }
 
+/// What the record `seq`, a post or a void, makes of its hold.
+void Ledger::resolve(Outcome outcome, const TransactionMade& made, std::uint64_t seq) {
+  for (const Released& one : made.released) {
+    outcome.left[one.index] -= one.amount;
+  }
+  outcome.resolved_by.push_back(seq);
+  if (made.kind == TransactionMade::Kind::voided) {
+    outcome.state = Outcome::State::voided;
+  } else {
+    outcome.part_posted = true;
+    outcome.state = made.final ? Outcome::State::posted : outcome.state;
+  }
+  if (outcome.state != Outcome::State::pending) {
+    holds_.erase({outcome.tenant, outcome.book, ordered(outcome.expires_at), outcome.seq});
+  }
+  outcomes_.put(std::move(outcome));
+}
+
 ItemResult Ledger::decide(HotBook& book, PostHold& command) {
   auto before = find_repeated(book, command.id, command.idempotency_key);
   if (!before) {
@@ -280,16 +297,7 @@ ItemResult Ledger::decide(HotBook& book, PostHold& command) {
   made.idempotency_key = std::move(command.idempotency_key);
   made.description = std::move(command.description);
   auto applied = make(book, made, command.metadata, nullptr);
-  outcome->part_posted = true;
-  for (const Released& one : made.released) {
-    outcome->left[one.index] -= one.amount;
-  }
-  outcome->resolved_by.push_back(applied->seq);
-  if (made.final) {
-    outcome->state = Outcome::State::posted;
-    holds_.erase({outcome->tenant, outcome->book, ordered(outcome->expires_at), seq});
-  }
-  outcomes_.put(std::move(*outcome));
+  resolve(std::move(*outcome), made, applied->seq);
   return applied;
 }
 
@@ -339,32 +347,52 @@ ItemResult Ledger::decide(HotBook& book, VoidHold& command) {
   made.idempotency_key = std::move(command.idempotency_key);
   made.description = std::move(command.description);
   auto applied = make(book, made, command.metadata, nullptr);
-  outcome->left.assign(outcome->left.size(), 0);
-  outcome->resolved_by.push_back(applied->seq);
-  outcome->state = Outcome::State::voided;
-  holds_.erase({outcome->tenant, outcome->book, ordered(outcome->expires_at), seq});
-  outcomes_.put(std::move(*outcome));
+  resolve(std::move(*outcome), made, applied->seq);
   return applied;
 }
 
 // ---- expiry ----
 
 /// Before anything else of the book is decided: so no limit ever counts a hold whose time is over,
-/// and its record comes before every later one.
-void Ledger::expire_due(HotBook& book) {
-  if (book.next_expiry > now()) {
-    return;
+/// and its record comes before every later one. False: the batch has no room for all of them.
+bool Ledger::expire_due(HotBook& book) {
+  if (book.next_expiry > now() || book.row.importing) {
+    return true;
   }
   const auto all = Range<OpenHold>::of(book.row.tenant, book.row.number);
   auto due = all;
   due.up_to(book.row.tenant, book.row.number, ordered(now()));
   save(book);
-  for (const OpenHold& hold : holds_.scan(due)) {
+  const std::size_t room = limits_.ledger_expiries_per_batch - expired_;
+  for (const OpenHold& hold : holds_.scan(due, room)) {
     HK_SOMETIMES(ledger_hold_expired);
     expire(book, hold);
+    ++expired_;
   }
   const auto next = holds_.scan(all, 1);
   book.next_expiry = next.empty() ? no_end : instant_from_ordered(next.front().expires);
+  return book.next_expiry > now();
+}
+
+Result<void> Ledger::settle(TenantId tenant, const std::string& id) {
+  HotBook* const book = find_book(tenant, id);
+  if (book == nullptr || book->next_expiry > now()) {
+    return {};
+  }
+  const bool all = expire_due(*book);
+  if (!in_group_) {
+    send_events();
+    if (all) {
+      check_point(*book);
+    }
+  }
+  if (all) {
+    return {};
+  }
+  set_timers(*book);
+  return fail(ErrorKind::unavailable,
+              "so many holds of the book have just expired that releasing them takes a moment: "
+              "send the request again");
 }
 
 void Ledger::expire(HotBook& book, const OpenHold& open) {
@@ -377,6 +405,16 @@ void Ledger::expire(HotBook& book, const OpenHold& open) {
       expired.released.push_back({static_cast<std::uint32_t>(i), outcome->left[i]});
     }
   }
+  enter(book, expired, hold, std::move(*outcome));
+  tell_of_expiry(book, expired, open.seq, book.seq);
+  tell_monitors(book, book.seq, expired.recorded_at);
+  touched_.clear();
+  legs_.clear();
+}
+
+/// What an expiry comes to: what it moves, its record, the end of the hold.
+void Ledger::enter(HotBook& book, const HoldExpired& expired, const TransactionMade& hold,
+                   Outcome outcome) {
   touched_.clear();
   legs_.clear();
   add_released(book, hold, expired.released);
@@ -394,24 +432,22 @@ void Ledger::expire(HotBook& book, const OpenHold& open) {
           .recorded_at = expired.recorded_at});
   }
   record(book, expired);
-  tell_of_expiry(book, expired, hold, open.seq, seq);
-  tell_monitors(book, seq, expired.recorded_at);
-  outcome->left.assign(outcome->left.size(), 0);
-  outcome->state = Outcome::State::expired;
-  outcome->resolved_by.push_back(seq);
-  holds_.erase(own_key(open));
-  outcomes_.put(std::move(*outcome));
-  touched_.clear();
-  legs_.clear();
+  outcome.left.assign(outcome.left.size(), 0);
+  outcome.state = Outcome::State::expired;
+  outcome.resolved_by.push_back(seq);
+  holds_.erase({outcome.tenant, outcome.book, ordered(outcome.expires_at), outcome.seq});
+  outcomes_.put(std::move(outcome));
 }
 
 void Ledger::on_expiry_timer(TenantId tenant, const std::string& id) {
   HotBook* const book = find_book(tenant, id);
   if (book != nullptr) {
     book->expiry_timer = never;
-    expire_due(*book);
+    const bool all = expire_due(*book);  // the rest in the next batch: its timer is over, too
     send_events();
-    check_point(*book);
+    if (all) {
+      check_point(*book);
+    }
     set_timers(*book);
   }
 }

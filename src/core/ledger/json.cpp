@@ -118,6 +118,18 @@ void write_released(JsonWriter& json, std::span<const Released> released) {
   json.end_array();
 }
 
+void write_entry_names(JsonWriter& json, std::span<const EntryName> entries) {
+  json.key("entries");
+  json.begin_array();
+  for (const EntryName& one : entries) {
+    json.begin_object();
+    json.field("transaction", one.transaction);
+    json.field("index", one.index);
+    json.end_object();
+  }
+  json.end_array();
+}
+
 struct PayloadMembers {
   JsonWriter& json;
 
@@ -202,6 +214,31 @@ struct PayloadMembers {
     json.field("last_hash", hex_of(one.last_hash));
     json.field("signature", base64(one.signature));
   }
+  void operator()(const ReconSourceSet& one) const {
+    json.field("source", one.id);
+    json.field("account", one.account);
+    json.field("currency", one.currency);
+    json.field("window_days", one.window_days);
+    json.field("auto", one.automatic);
+  }
+  void operator()(const Reconciled& one) const {
+    json.field("source", one.source);
+    json.key("decisions");
+    json.begin_array();
+    for (const ReconDecision& decision : one.decisions) {
+      json.begin_object();
+      if (!decision.external_id.empty()) {
+        json.field("external_id", decision.external_id);
+        json.field("line", hex_of(decision.line));
+      }
+      json.field("action", name_of(decision.action));
+      json.field("rule", name_of(decision.rule));
+      write_entry_names(json, decision.entries);
+      json.end_object();
+    }
+    json.end_array();
+  }
+  void operator()(const KeyChanged& one) const { json.field("public_key", base64(one.public_key)); }
 };
 
 }  // namespace
@@ -262,6 +299,9 @@ void write_book_members(JsonWriter& json, const BookView& view) {
   write_time(json, "created_at", view.book.created_at);
   write_metadata(json, view.metadata);
   write_texts(json, "indexed", view.book.indexed);
+  if (view.book.importing) {
+    json.field("importing", true);
+  }
 }
 
 void write_account_members(JsonWriter& json, const AccountView& view) {
@@ -339,10 +379,53 @@ void write_monitor_members(JsonWriter& json, const MonitorView& view) {
   write_time(json, "created_at", monitor.created_at);
 }
 
+void write_recon_source_members(JsonWriter& json, const ReconSourceView& view) {
+  json.field("object", "ledger_recon_source");
+  json.field("id", view.source.id);
+  json.field("account", view.source.account);
+  json.field("currency", view.currency);
+  json.field("window_days", view.source.window_days);
+  json.field("auto", view.source.automatic);
+  write_time(json, "created_at", view.source.created_at);
+}
+
+void write_recon_line_members(JsonWriter& json, const ReconLineView& view) {
+  const ReconLine& line = view.line;
+  json.field("object", "ledger_recon_line");
+  json.field("source", view.source);
+  json.field("external_id", line.external_id);
+  constexpr std::size_t date_characters = 10;
+  json.field("date", to_text(line.date).substr(0, date_characters));
+  write_amount(json, "amount", line.amount);
+  json.field("currency", view.currency);
+  json.field("reference", line.reference);
+  json.field("text", line.text);
+  json.field("state", name_of(line.state));
+  json.key("rule");
+  line.rule == ReconRule::none ? json.null() : json.string(name_of(line.rule));
+  write_entry_names(json, view.entries);
+}
+
+void write_rollup_members(JsonWriter& json, const RollupView& view) {
+  json.field("object", "ledger_rollup");
+  json.field("prefix", view.prefix);
+  json.field("rollup", view.kept);
+  json.field("complete", view.complete);
+}
+
 void write_currency_members(JsonWriter& json, const Currency& currency) {
   json.field("object", "ledger_currency");
   json.field("code", currency.code);
   json.field("exponent", currency.exponent);
+}
+
+void write_checkpoint_members(JsonWriter& json, std::uint64_t seq, const Checkpoint& checkpoint) {
+  json.field("seq", seq);
+  json.field("first_seq", checkpoint.first_seq);
+  json.field("last_seq", checkpoint.last_seq);
+  json.field("root", hex_of(checkpoint.root));
+  json.field("signature", base64(checkpoint.signature));
+  write_time(json, "created_at", checkpoint.recorded_at);
 }
 
 void write_counters(JsonWriter& json, const Counters128& counters, std::optional<Side> normal) {

@@ -25,6 +25,23 @@ inline constexpr std::array<std::string_view, 5> transaction_state_names = {
 inline constexpr std::array<std::string_view, 3> reading_names = {"posted", "pending", "available"};
 inline constexpr std::array<std::string_view, 5> compare_names = {"gte", "gt", "lte", "lt", "eq"};
 
+inline constexpr std::array<std::string_view, 4> recon_state_names = {"unmatched", "proposed",
+                                                                      "matched", "ignored"};
+/// From `none` on, which has no name.
+inline constexpr std::array<std::string_view, 5> recon_rule_names = {"", "manual", "reference",
+                                                                     "amount_date", "several"};
+inline constexpr std::array<std::string_view, 3> recon_action_names = {"match", "unmatch",
+                                                                       "ignore"};
+
+constexpr std::string_view name_of(ReconState state) {
+  return recon_state_names[static_cast<std::size_t>(state) - 1];
+}
+constexpr std::string_view name_of(ReconRule rule) {
+  return recon_rule_names[static_cast<std::size_t>(rule)];
+}
+constexpr std::string_view name_of(ReconDecision::Action action) {
+  return recon_action_names[static_cast<std::size_t>(action) - 1];
+}
 constexpr std::string_view name_of(Side side) {
   return side_names[static_cast<std::size_t>(side) - 1];
 }
@@ -67,7 +84,13 @@ void write_account_members(JsonWriter& json, const AccountView& view);
 void write_transaction_members(JsonWriter& json, const TransactionView& view);
 void write_subscription_members(JsonWriter& json, const Subscription& subscription);
 void write_monitor_members(JsonWriter& json, const MonitorView& view);
+void write_recon_source_members(JsonWriter& json, const ReconSourceView& view);
+void write_recon_line_members(JsonWriter& json, const ReconLineView& view);
+void write_rollup_members(JsonWriter& json, const RollupView& view);
 void write_currency_members(JsonWriter& json, const Currency& currency);
+
+/// `seq`: of its record.
+void write_checkpoint_members(JsonWriter& json, std::uint64_t seq, const Checkpoint& checkpoint);
 
 /// The four counters and the three readings; `normal` none: the readings are null.
 void write_counters(JsonWriter& json, const Counters128& counters, std::optional<Side> normal);

@@ -1,6 +1,7 @@
 #include "core/ledger/ledger.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/assert.h"
 #include "base/bytes.h"
@@ -16,6 +17,7 @@ HK_SOMETIMES_DECLARE(ledger_account_read_again)
 HK_SOMETIMES_DECLARE(ledger_account_forgotten)
 HK_SOMETIMES_DECLARE(ledger_found_by_path)
 HK_SOMETIMES_DECLARE(ledger_book_read_again)
+HK_SOMETIMES_DECLARE(ledger_book_forgotten)
 HK_SOMETIMES_DECLARE(ledger_clock_behind)
 HK_SOMETIMES_DECLARE(ledger_movement_late)
 HK_SOMETIMES_DECLARE(ledger_block_written)
@@ -54,7 +56,12 @@ Ledger::Ledger(Context& context, const Tenants& tenants, Timers& timers, Message
       metadata_(context.batch),
       index_(context.batch),
       late_(context.batch),
-      monitors_(context.batch) {}
+      monitors_(context.batch),
+      recon_sources_(context.batch),
+      recon_lines_(context.batch),
+      recon_days_(context.batch),
+      recon_entries_(context.batch),
+      rollups_(context.batch) {}
 
 Ledger::~Ledger() = default;
 
@@ -77,8 +84,23 @@ Instant Ledger::next_instant(const HotBook& book) const {
 // ---- books ----
 
 HotBook* Ledger::find_book(TenantId tenant, const std::string& id) {
-  const auto found = books_.find({tenant, id});
-  return found == books_.end() ? load_book(tenant, id) : &found->second;
+  const auto found = book_at_.find({tenant, id});
+  if (found == book_at_.end()) {
+    return load_book(tenant, id);
+  }
+  const HotBooks::iterator book = found->second;
+  if (book->used_in != batch_count_) {
+    book->used_in = batch_count_;
+    books_.splice(books_.begin(), books_, book);
+  }
+  return &*book;
+}
+
+HotBook& Ledger::keep_book(TenantId tenant, const std::string& id) {
+  HotBook& book = books_.emplace_front();
+  book.used_in = batch_count_;
+  book_at_[{tenant, id}] = books_.begin();
+  return book;
 }
 
 HotBook* Ledger::load_book(TenantId tenant, const std::string& id) {
@@ -88,7 +110,7 @@ HotBook* Ledger::load_book(TenantId tenant, const std::string& id) {
   }
   HK_SOMETIMES(ledger_book_read_again);
   Reader& reader = batch_.reader();
-  HotBook& book = books_[{tenant, id}];
+  HotBook& book = keep_book(tenant, id);
   book.row = std::move(*row);
   const BookNumber number = book.row.number;
   const Head head = head_of(reader, tenant, number);
@@ -104,11 +126,17 @@ HotBook* Ledger::load_book(TenantId tenant, const std::string& id) {
   const auto first_hold = reader.scan(Range<OpenHold>::of(tenant, number), 1);
   if (!first_hold.empty()) {
     book.next_expiry = instant_from_ordered(first_hold.front().expires);
-    if (book.next_expiry != no_end) {
+    if (book.next_expiry != no_end && !book.row.importing) {
       book.expiry_timer = moment_after(book.next_expiry);  // or an earlier one is set
     }
   }
   book.monitors = reader.scan(Range<Monitor>::of(tenant, number));
+  for (Rollup& rollup : reader.scan(Range<Rollup>::of(tenant, number))) {
+    if (!rollup.complete) {
+      book.rollup_timer = batch_.now();  // it is set
+    }
+    book.rollups.push_back({std::move(rollup)});
+  }
   book.monitors_made = book.monitors.empty() ? 0 : book.monitors.back().number;
 
   // Back to the last checkpoint.
@@ -134,7 +162,7 @@ HotBook* Ledger::load_book(TenantId tenant, const std::string& id) {
     }
   }
   book.uncovered.assign(newest_first.rbegin(), newest_first.rend());
-  if (!book.uncovered.empty()) {
+  if (!book.uncovered.empty() && !at_rest(book)) {
     book.checkpoint_timer = moment_after(book.uncovered_since) + checkpoint_every;
   }
 
@@ -224,15 +252,30 @@ Standing& Ledger::standing_of(Account& account, CurrencyNumber currency) {
              : *account.standings.insert(at, Standing{.currency = currency});
 }
 
+void Ledger::forget(AccountAt account) {
+  account->book->names.erase(account->row.id);
+  account->book->names.erase(account->row.path);
+  account_bytes_ -= account->bytes;
+  accounts_.erase(account);
+}
+
 /// Those that were used long ago go, when all are written.
 void Ledger::forget_accounts() {
   while (account_bytes_ > limits_.ledger_account_bytes && !accounts_.empty()) {
     HK_SOMETIMES(ledger_account_forgotten);
-    const HotAccount& last = accounts_.back();
-    last.book->names.erase(last.row.id);
-    last.book->names.erase(last.row.path);
-    account_bytes_ -= last.bytes;
-    accounts_.pop_back();
+    forget(std::prev(accounts_.end()));
+  }
+}
+
+void Ledger::forget_books() {
+  while (books_.size() > limits_.ledger_books) {
+    HK_SOMETIMES(ledger_book_forgotten);
+    HotBook& last = books_.back();
+    while (!last.names.empty()) {
+      forget(last.names.begin()->second);
+    }
+    book_at_.erase({last.row.tenant, last.row.id});
+    books_.pop_back();
   }
 }
 
@@ -287,6 +330,9 @@ void Ledger::move(AccountAt account, CurrencyNumber currency, Movement movement)
     ++standing.version;
   }
   append(standing.last, movement);
+  if (!account->book->rollups.empty()) {
+    add_to_rollups(account, movement, currency, new_record && standing.version == 1);
+  }
   const Counters128 moved = counters_of(movement);
   standing.now += moved;
   if (movement.late) {
@@ -380,25 +426,37 @@ void Ledger::flush(HotBook& book) {
 /// There is a timer not after whatever comes next of the book: an earlier one looks and sets it
 /// anew.
 void Ledger::set_timers(HotBook& book) {
-  if (book.next_expiry != no_end && moment_after(book.next_expiry) < book.expiry_timer) {
+  if (!book.row.importing && book.next_expiry != no_end &&
+      moment_after(book.next_expiry) < book.expiry_timer) {
     book.expiry_timer = moment_after(book.next_expiry);
     timers_.set(book.expiry_timer, Timer::Kind::ledger_expiry, book.row.tenant, book.row.id);
   }
-  if (!book.uncovered.empty() && book.checkpoint_timer == never) {
+  if (!book.uncovered.empty() && book.checkpoint_timer == never && !at_rest(book)) {
     book.checkpoint_timer = moment_after(book.uncovered_since) + checkpoint_every;
     timers_.set(book.checkpoint_timer, Timer::Kind::ledger_checkpoint, book.row.tenant,
                 book.row.id);
+  }
+  const bool grows = std::ranges::any_of(
+      book.rollups, [](const HotRollup& rollup) { return !rollup.row.complete; });
+  if (grows && book.rollup_timer == never) {
+    book.rollup_timer = batch_.now();
+    timers_.set(book.rollup_timer, Timer::Kind::ledger_rollup, book.row.tenant, book.row.id);
   }
 }
 
 void Ledger::flush() {
   HK_ASSERT(!in_group_);
-  for (auto& [key, book] : books_) {
+  for (HotBook& book : books_) {
+    if (book.used_in != batch_count_) {
+      break;  // nor are those behind it of this batch
+    }
     if (!book.records.empty() || book.dirty) {
       set_timers(book);
       flush(book);
     }
   }
+  // In the order of their keys: then the store finds the place of a row beside that of the last.
+  std::ranges::sort(dirty_accounts_, {}, [](AccountAt account) { return key_of(account->row); });
   for (const AccountAt account : dirty_accounts_) {
     for (Standing& standing : account->row.standings) {
       if (standing.last.count >= run_movements) {
@@ -417,6 +475,7 @@ void Ledger::flush() {
     batch_.put(Put<Block>{std::move(block)});
   }
   sealed_.clear();
+  expired_ = 0;
   names_.flush();
   outcomes_.flush();
   holds_.flush();
@@ -424,7 +483,23 @@ void Ledger::flush() {
   index_.flush();
   late_.flush();
   monitors_.flush();
+  recon_sources_.flush();
+  recon_lines_.flush();
+  recon_days_.flush();
+  recon_entries_.flush();
+  rollups_.flush();  // before those that were made anew
+  for (HotBook& book : books_) {
+    if (book.used_in != batch_count_) {
+      break;
+    }
+    for (HotRollup& rollup : book.rollups) {
+      if (std::exchange(rollup.dirty, false)) {
+        batch_.put(Put<Rollup>{rollup.row});
+      }
+    }
+  }
   ++batch_count_;
+  forget_books();
   forget_accounts();
 }
 

@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -17,6 +18,10 @@
 #include "core/ledger/overlay.h"
 #include "core/ledger/sight.h"
 #include "core/ledger/state.h"
+
+namespace hk {
+class JsonWriter;
+}
 
 namespace hk::core {
 
@@ -46,13 +51,18 @@ class Ledger : Component {
   void flush();
   void on_expiry_timer(TenantId tenant, const std::string& book);
   void on_checkpoint_timer(TenantId tenant, const std::string& book);
+  void on_rollup_timer(TenantId tenant, const std::string& book);
 
   // ---- for neighbours: operations that are one with what else they decide ----
 
+  /// Expires what is due in the book, so that no limit counts it. unavailable: that is more than
+  /// one batch takes; nothing of the book may be decided before the batches to come have done it.
+  Result<void> settle(TenantId tenant, const std::string& book);
   /// A group begins: until commit() or rollback() it is all or nothing, and the batch has nothing
   /// of it. There is one group at a time.
   void begin(const GroupOptions& options);
-  /// REQUIRES: begin() came before it. After a refusal only rollback() may follow.
+  /// REQUIRES: begin() came before it, and in this batch settle(). After a refusal only rollback()
+  /// may follow.
   ItemResult apply(TenantId tenant, const std::string& book, Operation&& operation);
   /// The limits that were to be checked at the end; a refusal: only rollback() may follow. The
   /// number is that of the operation (0, 1, …) that moved the account last.
@@ -60,8 +70,7 @@ class Ledger : Component {
   void commit();
   void rollback();
 
-  [[nodiscard]] std::size_t accounts_in_memory() const { return accounts_.size(); }
-  [[nodiscard]] std::size_t bytes_in_memory() const { return account_bytes_; }
+  [[nodiscard]] std::size_t books_in_memory() const { return books_.size(); }
 
  private:
   using Refused = std::unexpected<std::shared_ptr<const Refusal>>;
@@ -100,6 +109,7 @@ class Ledger : Component {
   HotBook* find_book(TenantId tenant, const std::string& id);
   HotBook* book_or_main(TenantId tenant, const std::string& id);
   HotBook* load_book(TenantId tenant, const std::string& id);
+  HotBook& keep_book(TenantId tenant, const std::string& id);
   std::optional<AccountAt> find_account(HotBook& book, std::string_view name);
   AccountAt keep(HotBook& book, Account row);
   /// The only way to a row that is to be changed.
@@ -116,11 +126,14 @@ class Ledger : Component {
   void flush(HotBook& book);
   void set_timers(HotBook& book);
   void seal_run(AccountAt account, Standing& standing);
+  void forget_books();
   void forget_accounts();
+  void forget(AccountAt account);
   Record record_at(HotBook& book, std::uint64_t seq);
   void move(AccountAt account, CurrencyNumber currency, Movement movement);
 
   // book.cpp
+  HotBook& add_book(TenantId tenant, const std::string& id);
   HotBook& make_book(TenantId tenant, const std::string& id, const CreateBook& create);
   ItemResult decide(HotBook& book, const CreateBook& command);
   ItemResult decide(HotBook& book, const ChangeBook& command);
@@ -130,11 +143,13 @@ class Ledger : Component {
   ItemResult decide(HotBook& book, const RemoveSubscription& command);
   ItemResult decide(HotBook& book, AddMonitor& command);
   ItemResult decide(HotBook& book, const RemoveMonitor& command);
+  static bool at_rest(const HotBook& book);
   void check_point(HotBook& book);
 
   // account.cpp
   ItemResult decide(HotBook& book, CreateAccount& command);
   ItemResult decide(HotBook& book, const ChangeAccount& command);
+  AccountAt add_account(HotBook& book, Account row);
   Or<std::vector<AccountLimits>> merged_limits(HotBook& book, const Account* account,
                                                const std::vector<LimitsIn>& limits,
                                                const std::vector<std::string>& removed);
@@ -148,10 +163,12 @@ class Ledger : Component {
   std::size_t touch(AccountAt account, CurrencyNumber currency);
   Or<void> move_touched(bool resolving);
   Or<void> check_touched(HotBook& book, bool force);
-  Or<void> check_limits(HotBook& book, const Touch& touch, bool force) const;
+  Or<void> check_limits(HotBook& book, const Touch& touch,
+                        const std::optional<Counters128>& unforced) const;
   Or<void> check_condition(HotBook& book, const Condition& condition, Condition::At at);
   Or<void> check_conditions(HotBook& book, const CreateTransaction& command, Condition::At at);
   Or<void> check_history(HotBook& book, Instant effective_at);
+  void enter(HotBook& book, const TransactionMade& made);
   ItemResult make(HotBook& book, TransactionMade& made, const std::vector<MetadataIn>& metadata,
                   const std::vector<EntryIn>* entries);
   std::optional<std::uint64_t> seq_of_transaction(HotBook& book, const std::string& id);
@@ -177,6 +194,8 @@ class Ledger : Component {
   TransactionView transaction_view(HotBook& book, std::uint64_t seq);
   AccountView account_view(HotBook& book, AccountAt account);
   BookView book_view(HotBook& book);
+  /// Of everything that the operation has moved.
+  std::vector<BalanceAfter> balances_of_touched(const HotBook& book) const;
   std::vector<BalanceAfter> balances_after(HotBook& book, const TransactionView& view,
                                            bool replayed);
 
@@ -184,8 +203,11 @@ class Ledger : Component {
   ItemResult decide(HotBook& book, PostHold& command);
   ItemResult decide(HotBook& book, VoidHold& command);
   void open_hold(HotBook& book, std::uint64_t seq, const TransactionMade& made);
-  void expire_due(HotBook& book);
+  bool expire_due(HotBook& book);
   void expire(HotBook& book, const OpenHold& hold);
+  void enter(HotBook& book, const HoldExpired& expired, const TransactionMade& hold,
+             Outcome outcome);
+  void resolve(Outcome outcome, const TransactionMade& made, std::uint64_t seq);
   Or<std::pair<std::uint64_t, TransactionMade>> find_target(HotBook& book, const std::string& of);
   Or<Outcome> open_outcome(HotBook& book, std::uint64_t seq, const TransactionMade& made);
   /// The first member of a post, void or reverse that is not as it was.
@@ -204,6 +226,33 @@ class Ledger : Component {
 
   // reverse.cpp
   ItemResult decide(HotBook& book, ReverseTransaction& command);
+  void take_back(Outcome outcome, const TransactionMade& made, std::uint64_t seq);
+
+  // import.cpp
+  Or<HotBook*> begin_import(TenantId tenant, const std::string& id, const ImportRecords& command);
+  ItemResult decide(HotBook& book, const ImportRecords& command);
+  Or<void> import_record(HotBook& book, const ImportRecords::One& one);
+  Or<void> take_in(HotBook& book, const BookCreated& made);
+  Or<void> take_in(HotBook& book, const BookChanged& changed);
+  Or<void> take_in(HotBook& book, const CurrencyAdded& added);
+  Or<void> take_in(HotBook& book, const BookClosed& closed);
+  Or<void> take_in(HotBook& book, const AccountCreated& made);
+  Or<void> take_in(HotBook& book, const AccountChanged& changed);
+  Or<void> take_in(HotBook& book, const LimitsChanged& changed);
+  Or<void> take_in(HotBook& book, const TransactionMade& made);
+  Or<void> take_in(HotBook& book, const HoldExpired& expired);
+  Or<void> take_in(HotBook& book, const MetadataSet& set);
+  Or<void> take_in(HotBook& book, const MetadataErased& erased);
+  Or<void> take_in(HotBook& book, const Checkpoint& checkpoint);
+  Or<void> take_in(HotBook& book, const KeyChanged& changed);
+  Or<void> import_resolution(HotBook& book, const TransactionMade& made);
+  Or<void> import_reversal(HotBook& book, const TransactionMade& made);
+  Or<void> import_entries(HotBook& book, const TransactionMade& made);
+  Or<std::vector<AccountLimits>> imported_limits(HotBook& book, const Account& account,
+                                                 const std::vector<LimitsOf>& limits);
+  Or<AccountAt> imported_account(HotBook& book, const std::string& id);
+  Or<void> import_metadata(HotBook& book, Metadata::Of of, std::uint64_t number,
+                           const std::vector<MetadataHash>& hashes, std::size_t entries = 0);
 
   // metadata.cpp
   ItemResult decide(HotBook& book, const SetTransactionMetadata& command);
@@ -219,21 +268,57 @@ class Ledger : Component {
                                           std::uint64_t number);
   void index(HotBook& book, Metadata::Of of, std::uint64_t number, const std::string& key,
              const std::string* before, const std::string* after);
+  bool erase_values(HotBook& book, Metadata::Of of, std::uint64_t number,
+                    const std::vector<std::string>& keys);
+
+  // rollup.cpp
+  ItemResult decide(HotBook& book, const SetRollup& command);
+  void add_to_rollups(AccountAt account, const Movement& movement, CurrencyNumber currency,
+                      bool first);
+  void take_accounts(HotBook& book, HotRollup& rollup);
+
+  // recon.cpp
+  ItemResult decide(HotBook& book, const SetReconSource& command);
+  ItemResult decide(HotBook& book, const ImportReconLines& command);
+  ItemResult decide(HotBook& book, const DecideRecon& command);
+  Or<void> take_in(HotBook& book, const ReconSourceSet& set);
+  Or<void> take_in(HotBook& book, const Reconciled& made);
+  std::uint32_t next_source_number(HotBook& book);
+  Or<ReconSource> recon_source(HotBook& book, const std::string& id);
+  Or<ReconLine> read_line(HotBook& book, const ReconSource& source, const ReconLineIn& in);
+  bool is_free(const ReconSource& source, const EntryPlace& place);
+  Or<std::vector<FreeEntry>> free_entries(HotBook& book, const ReconSource& source, Instant from,
+                                          Instant to);
+  std::vector<FreeEntry> entries_of_reference(HotBook& book, const ReconSource& source,
+                                              const std::string& reference);
+  std::optional<ReconFound> find_match(HotBook& book, const ReconSource& source,
+                                       const ReconLine& line, const std::vector<FreeEntry>& free,
+                                       const Rivals& rivals);
+  Or<std::vector<EntryPlace>> named_entries(HotBook& book, const ReconSource& source,
+                                            const std::vector<EntryName>& names, Signed& sum);
+  void settle(const ReconSource& source, std::optional<ReconLine> line,
+              ReconDecision::Action action, ReconRule rule, const std::vector<EntryPlace>& entries);
+  ReconDecision decision_of(HotBook& book, const ReconLine* line, ReconDecision::Action action,
+                            ReconRule rule, const std::vector<EntryPlace>& entries);
+  std::uint64_t record_decisions(HotBook& book, const std::string& source,
+                                 std::vector<ReconDecision> decisions);
 
   // event.cpp
+  template <class Write>
   void tell(HotBook& book, std::string_view type, std::uint64_t seq, Instant recorded_at,
-            const std::string& data);
+            Write write);
+  void tell_of_transaction(HotBook& book, std::string_view type, const TransactionView& view,
+                           std::uint64_t seq, Instant recorded_at, bool balances);
   void tell_of_transaction(HotBook& book, const TransactionMade& made, std::uint64_t seq);
-  void tell_of_metadata(HotBook& book, const TransactionMade& made, std::uint64_t of,
-                        Instant recorded_at, std::uint64_t seq);
-  void tell_of_expiry(HotBook& book, const HoldExpired& expired, const TransactionMade& hold,
-                      std::uint64_t of, std::uint64_t seq);
+  void tell_of_metadata(HotBook& book, std::uint64_t of, Instant recorded_at, std::uint64_t seq);
+  void tell_of_expiry(HotBook& book, const HoldExpired& expired, std::uint64_t of,
+                      std::uint64_t seq);
   void tell_of_account(HotBook& book, AccountAt account, std::string_view type, std::uint64_t seq);
   void tell_of_book(HotBook& book, std::string_view type, std::uint64_t seq);
   void tell_of_checkpoint(HotBook& book, const Checkpoint& checkpoint, std::uint64_t seq);
   void tell_monitors(HotBook& book, std::uint64_t seq, Instant recorded_at);
   void send_events();
-  void balances_json(HotBook& book, std::string& out);
+  void write_balances(HotBook& book, JsonWriter& json);
 
   class Fresh;
   class LateRows;
@@ -243,7 +328,8 @@ class Ledger : Component {
   Messages& messages_;
   Queues& queues_;
 
-  std::map<std::pair<TenantId, std::string>, HotBook> books_;
+  HotBooks books_;
+  std::map<std::pair<TenantId, std::string>, HotBooks::iterator> book_at_;
   HotAccounts accounts_;
   std::size_t account_bytes_ = 0;
   std::uint64_t batch_count_ = 1;
@@ -251,6 +337,7 @@ class Ledger : Component {
   // Of this batch: what flush() writes.
   std::vector<AccountAt> dirty_accounts_;
   std::vector<Block> sealed_;
+  std::size_t expired_ = 0;  ///< holds, at most
   Overlay<Name> names_;
   Overlay<Outcome> outcomes_;
   Overlay<OpenHold> holds_;
@@ -258,6 +345,11 @@ class Ledger : Component {
   Overlay<IndexEntry> index_;
   Overlay<Late> late_;
   Overlay<Monitor> monitors_;
+  Overlay<ReconSource> recon_sources_;
+  Overlay<ReconLine> recon_lines_;
+  Overlay<ReconDay> recon_days_;
+  Overlay<ReconEntry> recon_entries_;
+  Overlay<Rollup> rollups_;  ///< those that are removed; what is kept is in the books
 
   // Of the group.
   bool in_group_ = false;
@@ -267,6 +359,7 @@ class Ledger : Component {
   std::vector<SavedBook> saved_books_;
   std::vector<SavedAccount> saved_accounts_;
   std::size_t sealed_mark_ = 0;
+  std::size_t dirty_mark_ = 0;  ///< of dirty_accounts_
   struct Event {
     TenantId tenant{};
     std::string book{};
@@ -278,13 +371,16 @@ class Ledger : Component {
     AccountAt account{};
     CurrencyNumber currency = 0;
     Counters128 before{};
+    std::optional<Counters128> unforced{};  ///< before the first that was not forced
     std::size_t operation = 0;
   };
   std::vector<AtEnd> at_end_;
+  std::map<std::tuple<BookNumber, std::uint64_t, CurrencyNumber>, std::size_t> at_end_place_;
 
   // Of the operation.
   std::vector<Touch> touched_;
   std::vector<Leg> legs_;
+  const std::vector<MetadataValue>* imported_values_ = nullptr;  ///< of the record of an import
 };
 
 }  // namespace ledger

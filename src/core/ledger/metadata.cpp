@@ -214,7 +214,7 @@ ItemResult Ledger::decide(HotBook& book, const SetTransactionMetadata& command) 
                                .transaction = made.id,
                                .metadata = set_metadata(book, Metadata::Of::transaction, of,
                                                         book.seq + 1, command.metadata)});
-  tell_of_metadata(book, made, of, recorded_at, seq);
+  tell_of_metadata(book, of, recorded_at, seq);
   return Applied{.id = made.id, .seq = seq};
 }
 
@@ -244,8 +244,28 @@ ItemResult Ledger::decide(HotBook& book, const EraseMetadata& command) {
     transaction = std::move(target->second);
     erased.transaction = transaction->id;
   }
+  Applied applied{.id = account ? (*account)->row.id : transaction ? transaction->id : book.row.id};
+  if (!erase_values(book, of, number, command.keys)) {
+    return applied;
+  }
+  HK_SOMETIMES(ledger_metadata_erased);
+  erased.recorded_at = next_instant(book);
+  applied.seq = record(book, erased);
+  if (account) {
+    tell_of_account(book, *account, "ledger.account.updated", applied.seq);
+  } else if (transaction) {
+    tell_of_metadata(book, number, erased.recorded_at, applied.seq);
+  } else {
+    tell_of_book(book, "ledger.book.updated", applied.seq);
+  }
+  return applied;
+}
+
+/// False: there was nothing to erase.
+bool Ledger::erase_values(HotBook& book, Metadata::Of of, std::uint64_t number,
+                          const std::vector<std::string>& keys) {
   const auto wanted = [&](const std::string& key) {
-    return command.keys.empty() || std::ranges::find(command.keys, key) != command.keys.end();
+    return keys.empty() || std::ranges::find(keys, key) != keys.end();
   };
   const std::vector<MetadataValue> before = metadata_now(book, of, number);
   bool any = false;
@@ -265,26 +285,12 @@ ItemResult Ledger::decide(HotBook& book, const EraseMetadata& command) {
       metadata_.put(std::move(row));
     }
   }
-  Applied applied{.id = account ? (*account)->row.id : transaction ? transaction->id : book.row.id};
-  if (!any) {
-    return applied;
-  }
-  HK_SOMETIMES(ledger_metadata_erased);
   for (const MetadataValue& value : before) {
     if (value.entry == 0 && wanted(value.key)) {
       index(book, of, number, value.key, &value.value, nullptr);
     }
   }
-  erased.recorded_at = next_instant(book);
-  applied.seq = record(book, erased);
-  if (account) {
-    tell_of_account(book, *account, "ledger.account.updated", applied.seq);
-  } else if (transaction) {
-    tell_of_metadata(book, *transaction, number, erased.recorded_at, applied.seq);
-  } else {
-    tell_of_book(book, "ledger.book.updated", applied.seq);
-  }
-  return applied;
+  return any;
 }
 
 }  // namespace hk::core::ledger

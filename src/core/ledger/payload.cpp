@@ -410,9 +410,106 @@ bool read(WireReader& in, Checkpoint& one) {
   }
 }
 
+void write(const KeyChanged& one, WireWriter& out) { out.text(2, one.public_key); }
+bool read(WireReader& in, KeyChanged& one) {
+  if (in.field() == 2) {
+    one.public_key = in.text();
+    return true;
+  }
+  return false;
+}
+
+void write(const ReconSourceSet& one, WireWriter& out) {
+  out.text(2, one.id);
+  out.text(3, one.account);
+  out.text(4, one.currency);
+  out.number(5, one.window_days);
+  out.number(6, one.automatic ? 0 : 1);
+}
+bool read(WireReader& in, ReconSourceSet& one) {
+  switch (in.field()) {
+    case 2: one.id = in.text(); return true;
+    case 3: one.account = in.text(); return true;
+    case 4: one.currency = in.text(); return true;
+    case 5: one.window_days = static_cast<std::uint32_t>(in.number()); return true;
+    case 6: one.automatic = in.number() == 0; return true;
+    default: return false;
+  }
+}
+
+bool read_entry_name(std::string_view bytes, std::vector<EntryName>& all) {
+  EntryName& one = all.emplace_back();
+  WireReader in(bytes);
+  bool whole = true;
+  while (in.next()) {
+    switch (in.field()) {
+      case 1: one.transaction = in.text(); break;
+      case 2: one.index = static_cast<std::uint32_t>(in.number()); break;
+      default: whole = false;
+    }
+  }
+  return whole && in.ok();
+}
+
+bool read_decision(std::string_view bytes, std::vector<ReconDecision>& all) {
+  ReconDecision& one = all.emplace_back();
+  WireReader in(bytes);
+  bool whole = true;
+  while (in.next()) {
+    switch (in.field()) {
+      case 1: one.external_id = in.text(); break;
+      case 2: {
+        const auto hash = hash_from(in.text());
+        whole = whole && hash;
+        one.line = hash.value_or(Hash{});
+        break;
+      }
+      case 3:
+        one.action = static_cast<ReconDecision::Action>(in.number());
+        whole = whole && in.number() >= 1 && in.number() <= 3;
+        break;
+      case 4:
+        one.rule = static_cast<ReconRule>(in.number());
+        whole = whole && in.number() <= static_cast<std::uint64_t>(ReconRule::several);
+        break;
+      case 5: whole = read_entry_name(in.text(), one.entries) && whole; break;
+      default: whole = false;
+    }
+  }
+  return whole && in.ok();
+}
+
+void write(const Reconciled& one, WireWriter& out) {
+  out.text(2, one.source);
+  for (const ReconDecision& decision : one.decisions) {
+    out.record(3, [&] {
+      out.text(1, decision.external_id);
+      if (!decision.external_id.empty()) {
+        out.item(2, bytes_of(decision.line));
+      }
+      out.number(3, static_cast<std::uint64_t>(decision.action));
+      out.number(4, static_cast<std::uint64_t>(decision.rule));
+      for (const EntryName& entry : decision.entries) {
+        out.record(5, [&] {
+          out.text(1, entry.transaction);
+          out.number(2, entry.index);
+        });
+      }
+    });
+  }
+}
+bool read(WireReader& in, Reconciled& one) {
+  switch (in.field()) {
+    case 2: one.source = in.text(); return true;
+    case 3: return read_decision(in.text(), one.decisions);
+    default: return false;
+  }
+}
+
 constexpr std::string_view payload_kinds[] = {
-    "book",   "book_changed", "currency", "close",    "account", "account_changed",
-    "limits", "transaction",  "expiry",   "metadata", "erasure", "checkpoint"};
+    "book",   "book_changed", "currency",      "close",    "account", "account_changed",
+    "limits", "transaction",  "expiry",        "metadata", "erasure", "checkpoint",
+    "key",    "recon_source", "reconciliation"};
 static_assert(std::size(payload_kinds) == std::variant_size_v<Payload>);
 
 template <class One>

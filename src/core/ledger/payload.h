@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "core/ledger/recon.h"
 #include "core/ledger/record.h"
 
 namespace hk::core::ledger {
@@ -182,9 +183,50 @@ struct Checkpoint {
   friend bool operator==(const Checkpoint&, const Checkpoint&) = default;
 };
 
-using Payload = std::variant<BookCreated, BookChanged, CurrencyAdded, BookClosed, AccountCreated,
-                             AccountChanged, LimitsChanged, TransactionMade, HoldExpired,
-                             MetadataSet, MetadataErased, Checkpoint>;
+/// "key": checkpoints from here on are signed with another key. The log has come from a server
+/// that has kept its own.
+struct KeyChanged {
+  Instant recorded_at{};
+  std::string public_key{};
+  friend bool operator==(const KeyChanged&, const KeyChanged&) = default;
+};
+
+/// "recon_source": of whose statements the lines are, and of which account.
+struct ReconSourceSet {
+  Instant recorded_at{};
+  std::string id{};
+  std::string account{};   ///< id
+  std::string currency{};  ///< code
+  std::uint32_t window_days = 0;
+  bool automatic = true;
+  friend bool operator==(const ReconSourceSet&, const ReconSourceSet&) = default;
+};
+struct EntryName {
+  std::string transaction{};  ///< id
+  std::uint32_t index = 0;
+  friend bool operator==(const EntryName&, const EntryName&) = default;
+};
+struct ReconDecision {
+  enum class Action : std::uint8_t { match = 1, unmatch = 2, ignore = 3 };
+  std::string external_id{};  ///< of the line; "": about entries alone
+  Hash line{};                ///< of what the line says
+  Action action = Action::match;
+  ReconRule rule = ReconRule::none;  ///< whose it is: `manual` is a client's
+  std::vector<EntryName> entries{};
+  friend bool operator==(const ReconDecision&, const ReconDecision&) = default;
+};
+/// "reconciliation": what was decided about lines of a source.
+struct Reconciled {
+  Instant recorded_at{};
+  std::string source{};
+  std::vector<ReconDecision> decisions{};
+  friend bool operator==(const Reconciled&, const Reconciled&) = default;
+};
+
+using Payload =
+    std::variant<BookCreated, BookChanged, CurrencyAdded, BookClosed, AccountCreated,
+                 AccountChanged, LimitsChanged, TransactionMade, HoldExpired, MetadataSet,
+                 MetadataErased, Checkpoint, KeyChanged, ReconSourceSet, Reconciled>;
 
 /// The kind of a record, as it is hashed.
 std::string_view kind_of(const Payload& payload);

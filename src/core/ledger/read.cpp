@@ -5,8 +5,8 @@
 
 #include "base/assert.h"
 #include "base/bytes.h"
+#include "base/sortable_id.h"
 #include "core/ledger/history.h"
-#include "core/ledger/id.h"
 #include "core/ledger/late.h"
 #include "core/ledger/sight.h"
 
@@ -475,7 +475,7 @@ std::optional<TransactionAt> transaction_at(Reader& reader, TenantId tenant, Boo
 
 std::optional<TransactionAt> find_transaction(Reader& reader, TenantId tenant, BookNumber book,
                                               const std::string& id) {
-  if (const auto seq = number_in(id, "ltx_")) {
+  if (const auto seq = number_in_id(id, "ltx_")) {
     auto found = transaction_at(reader, tenant, book, *seq);
     if (found && found->made.id == id) {
       return found;

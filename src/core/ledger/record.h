@@ -57,6 +57,13 @@ struct Subscription {
   friend bool operator==(const Subscription&, const Subscription&) = default;
 };
 
+/// A key that signed checkpoints of the book up to a record.
+struct FormerKey {
+  std::uint64_t through_seq = 0;
+  std::string public_key{};
+  friend bool operator==(const FormerKey&, const FormerKey&) = default;
+};
+
 /// Table ledger_book. Where the log ends is in its last segment.
 struct Book {
   TenantId tenant{};
@@ -70,6 +77,10 @@ struct Book {
   std::vector<Currency> currencies{};  ///< that it has added to those of ISO 4217
   std::vector<std::string> indexed{};  ///< metadata keys that searches may use
   std::vector<Subscription> subscriptions{};
+  bool importing = false;                ///< it takes records of another server, and nothing else
+  std::uint64_t imported_through = 0;    ///< the last record that was made elsewhere
+  std::string next_public_key{};         ///< of sealed_key, while no record has said so
+  std::vector<FormerKey> former_keys{};  ///< the oldest first
   friend bool operator==(const Book&, const Book&) = default;
 };
 inline std::tuple<const TenantId&, const std::string&> key_of(const Book& book) {
@@ -421,6 +432,55 @@ struct Monitor {
 };
 inline auto key_of(const Monitor& monitor) {
   return std::tie(monitor.tenant, monitor.book, monitor.number);
+}
+
+// ---- sums that are kept ----
+
+/// A counter of many accounts: their sum may have more than 128 bits.
+struct Total {
+  Amount low = 0;
+  std::uint64_t high = 0;
+  friend bool operator==(const Total&, const Total&) = default;
+  void add(Amount amount) {
+    low += amount;
+    high += low < amount ? 1 : 0;
+  }
+  void take(Amount amount) {
+    high -= low < amount ? 1 : 0;
+    low -= amount;
+  }
+};
+
+/// Table ledger_rollup: the sum over the accounts below a prefix, kept with every movement.
+struct Rollup {
+  struct Sum {
+    CurrencyNumber currency = 0;
+    Total debits_posted{};
+    Total credits_posted{};
+    Total debits_pending{};
+    Total credits_pending{};
+    std::uint64_t debit_accounts = 0;   ///< moved in the currency, of a debit-normal type
+    std::uint64_t credit_accounts = 0;  ///< the others
+    friend bool operator==(const Sum&, const Sum&) = default;
+  };
+  TenantId tenant{};
+  BookNumber book = 0;
+  std::string prefix{};  ///< whole segments of the path
+  Instant created_at{};
+  /// Accounts that were there before it are added in pieces, in the order of their paths: those up
+  /// to `reached` are in the sums.
+  bool complete = false;
+  std::string reached{};
+  std::vector<Sum> sums{};  ///< by currency
+
+  [[nodiscard]] bool has(std::string_view path) const {
+    return complete || (!reached.empty() && path <= reached);
+  }
+  friend bool operator==(const Rollup&, const Rollup&) = default;
+};
+inline std::tuple<const TenantId&, const BookNumber&, const std::string&> key_of(
+    const Rollup& rollup) {
+  return {rollup.tenant, rollup.book, rollup.prefix};
 }
 
 }  // namespace hk::core::ledger

@@ -24,10 +24,16 @@ ItemResult Ledger::decide(HotBook& book, ReverseTransaction& command) {
     if (member.empty() && !same_amounts(book, made, command.of, command.amounts)) {
       member = "amounts";
     }
-    if (member.empty() &&
-        ((command.effective_original || command.effective_at) != made.given.effective_at ||
-         (command.effective_at && *command.effective_at != made.effective_at))) {
-      member = "effective_at";
+    if (member.empty()) {
+      const auto asked =
+          command.effective_original
+              ? std::optional(
+                    transaction_of(book, *seq_of_transaction(book, command.of)).effective_at)
+              : command.effective_at;
+      member =
+          asked.has_value() != made.given.effective_at || (asked && *asked != made.effective_at)
+              ? "effective_at"
+              : "";
     }
     if (member.empty() && command.force != made.force) {
       member = "force";
@@ -129,12 +135,17 @@ ItemResult Ledger::decide(HotBook& book, ReverseTransaction& command) {
   made.idempotency_key = std::move(command.idempotency_key);
   made.description = std::move(command.description);
   auto applied = make(book, made, command.metadata, nullptr);
-  for (std::size_t i = 0; i < amounts->size(); ++i) {
-    outcome.reversed[i] += (*amounts)[i];
-  }
-  outcome.reversed_by.push_back(applied->seq);
-  outcomes_.put(std::move(outcome));
+  take_back(std::move(outcome), made, applied->seq);
   return applied;
+}
+
+/// What the record `seq`, a reversal, makes of what it reverses.
+void Ledger::take_back(Outcome outcome, const TransactionMade& made, std::uint64_t seq) {
+  for (std::size_t i = 0; i < made.entries.size(); ++i) {
+    outcome.reversed[made.of[i]] += made.entries[i].amount;
+  }
+  outcome.reversed_by.push_back(seq);
+  outcomes_.put(std::move(outcome));
 }
 
 }  // namespace hk::core::ledger

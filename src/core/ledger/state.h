@@ -37,11 +37,18 @@ struct TextHash {
   }
 };
 
+/// A sum that is kept.
+struct HotRollup {
+  Rollup row{};
+  bool dirty = false;
+};
+
 /// A book in memory. All but the cache of accounts comes back if a group is refused.
 struct HotBook {
   Book row{};
   bool dirty = false;
   std::uint64_t saved_for = 0;
+  std::uint64_t used_in = 0;  ///< the batch that asked for it last
 
   // Where its log ends.
   std::uint64_t seq = 0;
@@ -60,16 +67,21 @@ struct HotBook {
   // Timers that are set; `never`: none is known.
   Moment expiry_timer = never;
   Moment checkpoint_timer = never;
+  Moment rollup_timer = never;
 
   /// Of this batch: written by flush().
   std::vector<Record> records{};
   Hash hash_before_records{};
 
   std::vector<Monitor> monitors{};
+  std::vector<HotRollup> rollups{};
   Secret key{};
 
   std::unordered_map<std::string, HotAccounts::iterator, TextHash, std::equal_to<>> names{};
 };
+
+/// The one that was used last is the first.
+using HotBooks = std::list<HotBook>;
 
 /// What a group changed in a book, as it was before.
 struct SavedBook {
@@ -84,9 +96,13 @@ struct SavedBook {
   std::uint64_t monitors_made = 0;
   Instant next_expiry{};
   std::size_t uncovered = 0;
+  /// Of an import, whose checkpoints come within the group.
+  std::optional<std::vector<Hash>> uncovered_whole{};
+  std::uint64_t uncovered_from = 1;
   Instant uncovered_since{};
   std::size_t records = 0;
   std::vector<Monitor> monitors{};
+  std::vector<HotRollup> rollups{};
 };
 
 struct SavedAccount {

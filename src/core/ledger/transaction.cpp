@@ -6,8 +6,8 @@
 #include "base/assert.h"
 #include "base/bytes.h"
 #include "base/sometimes.h"
+#include "base/sortable_id.h"
 #include "core/ledger/fresh.h"
-#include "core/ledger/id.h"
 #include "core/ledger/inside.h"
 #include "core/ledger/ledger.h"
 #include "core/ledger/recording.h"
@@ -36,12 +36,7 @@ namespace hk::core::ledger {
 
 namespace {
 
-constexpr std::size_t entries_min = 2;
-constexpr std::size_t entries_max = 1000;
 constexpr std::chrono::minutes effective_ahead_max{5};
-constexpr std::size_t key_bytes_max = 255;
-constexpr std::size_t text_bytes_max = 2000;
-constexpr std::size_t reference_bytes_max = 255;
 
 Amount& posted_counter(Counters128& counters, Side side) {
   return side == Side::debit ? counters.debits_posted : counters.credits_posted;
@@ -57,10 +52,6 @@ Signed reading_of(const Counters128& counters, Side normal, Reading reading) {
     case Reading::available: return available(counters, normal);
   }
   return {};
-}
-
-bool text_fits(const std::optional<std::string>& text, std::size_t max) {
-  return !text || (text->size() <= max && text->find('\0') == std::string::npos);
 }
 
 bool written_out(const std::vector<EntryIn>& entries) {
@@ -87,7 +78,7 @@ void add_part(std::string& out, std::string_view part) {
 // ---- names ----
 
 std::optional<std::uint64_t> Ledger::seq_of_transaction(HotBook& book, const std::string& id) {
-  if (const auto seq = number_in(id, transaction_prefix); seq && *seq >= 1 && *seq <= book.seq) {
+  if (const auto seq = number_in_id(id, transaction_prefix); seq && *seq >= 1 && *seq <= book.seq) {
     const Record found = record_at(book, *seq);
     if (found.kind == "transaction" && transaction_of(book, *seq).id == id) {
       return seq;
@@ -445,7 +436,9 @@ Ledger::Or<void> Ledger::move_touched(bool resolving) {
   return {};
 }
 
-Ledger::Or<void> Ledger::check_limits(HotBook& book, const Touch& touch, bool force) const {
+/// `unforced`: the counters from which min_available counts; none: all of it was forced.
+Ledger::Or<void> Ledger::check_limits(HotBook& book, const Touch& touch,
+                                      const std::optional<Counters128>& unforced) const {
   const Account& row = touch.account->row;
   const auto limits = std::ranges::find(row.limits, touch.currency, &AccountLimits::currency);
   if (limits == row.limits.end()) {
@@ -462,7 +455,7 @@ Ledger::Or<void> Ledger::check_limits(HotBook& book, const Touch& touch, bool fo
                              what + " its limit of " + to_text(limit)});
   };
   const Signed available_after = available(touch.after, normal);
-  if (!force && limits->min_available && available_after < available(touch.before, normal) &&
+  if (unforced && limits->min_available && available_after < available(*unforced, normal) &&
       available_after < *limits->min_available) {
     HK_SOMETIMES(ledger_insufficient_funds);
     return over(Code::insufficient_funds, *limits->min_available, available_after, "below");
@@ -478,18 +471,20 @@ Ledger::Or<void> Ledger::check_limits(HotBook& book, const Touch& touch, bool fo
 
 Ledger::Or<void> Ledger::check_touched(HotBook& book, bool force) {
   for (const Touch& one : touched_) {
+    const auto unforced = force ? std::nullopt : std::optional(one.before);
     if (!options_.limits_at_end) {
-      if (auto within = check_limits(book, one, force); !within) {
+      if (auto within = check_limits(book, one, unforced); !within) {
         return within;
       }
-    } else if (!force) {
-      const auto known = std::ranges::find_if(at_end_, [&](const AtEnd& other) {
-        return other.account == one.account && other.currency == one.currency;
-      });
-      if (known == at_end_.end()) {
-        at_end_.push_back({one.account, one.currency, one.before, operation_});
+    } else {
+      const auto [place, fresh] = at_end_place_.try_emplace(
+          {book.row.number, one.account->row.number, one.currency}, at_end_.size());
+      if (fresh) {
+        at_end_.push_back({one.account, one.currency, one.before, unforced, operation_});
       } else {
-        known->operation = operation_;
+        AtEnd& known = at_end_[place->second];
+        known.operation = operation_;
+        known.unforced = known.unforced ? known.unforced : unforced;
       }
     }
   }
@@ -642,16 +637,9 @@ Ledger::Or<void> Ledger::check_history(HotBook& book, Instant effective_at) {
 
 // ---- recording ----
 
-/// Everything was checked: from here on nothing can be refused.
-ItemResult Ledger::make(HotBook& book, TransactionMade& made,
-                        const std::vector<MetadataIn>& metadata,
-                        const std::vector<EntryIn>* entries) {
-  save(book);
+/// What a transaction comes to: its names, what it moves (legs_), its record.
+void Ledger::enter(HotBook& book, const TransactionMade& made) {
   const std::uint64_t seq = book.seq + 1;
-  if (made.id.empty()) {
-    made.id = make_id(transaction_prefix, made.recorded_at, seq, context_.rng.next());
-  }
-  made.metadata = set_metadata(book, Metadata::Of::transaction, seq, seq, metadata, entries);
   if (made.given.id) {
     names_.put({.tenant = book.row.tenant,
                 .book = book.row.number,
@@ -685,6 +673,19 @@ ItemResult Ledger::make(HotBook& book, TransactionMade& made,
           .recorded_at = made.recorded_at});
   }
   record(book, made);
+}
+
+/// Everything was checked: from here on nothing can be refused.
+ItemResult Ledger::make(HotBook& book, TransactionMade& made,
+                        const std::vector<MetadataIn>& metadata,
+                        const std::vector<EntryIn>* entries) {
+  save(book);
+  const std::uint64_t seq = book.seq + 1;
+  if (made.id.empty()) {
+    made.id = sortable_id(transaction_prefix, made.recorded_at, seq, context_.rng.next());
+  }
+  made.metadata = set_metadata(book, Metadata::Of::transaction, seq, seq, metadata, entries);
+  enter(book, made);
   tell_of_transaction(book, made, seq);
   tell_monitors(book, seq, made.recorded_at);
   return Applied{.id = made.id, .seq = seq, .created = true};

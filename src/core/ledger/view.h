@@ -49,6 +49,24 @@ struct MonitorView {
   Monitor monitor{};
 };
 
+struct ReconSourceView {
+  ReconSource source{};
+  std::string currency{};
+};
+struct ReconLineView {
+  ReconLine line{};
+  std::string source{};  ///< its id
+  std::string currency{};
+  std::vector<EntryName> entries{};
+};
+
+/// Of a prefix: is its sum kept?
+struct RollupView {
+  std::string prefix{};
+  bool kept = false;
+  bool complete = false;  ///< all accounts are in it
+};
+
 struct CurrencyView {
   Currency currency{};
 };

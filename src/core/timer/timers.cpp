@@ -51,6 +51,7 @@ void Timers::fire(const Timer& timer) {
     case Timer::Kind::ledger_checkpoint:
       ledger_.on_checkpoint_timer(timer.tenant, timer.key);
       break;
+    case Timer::Kind::ledger_rollup: ledger_.on_rollup_timer(timer.tenant, timer.key); break;
   }
 }
 

@@ -4,17 +4,21 @@
 
 #include "base/assert.h"
 #include "base/sometimes.h"
+#include "base/sortable_id.h"
 #include "core/idempotency/idempotency_keys.h"
+#include "core/ledger/ledger.h"
 #include "core/message/messages.h"
 #include "core/message/standing.h"
+#include "core/tenant/tenants.h"
 #include "core/topic/topics.h"
-#include "core/transact/transact_id.h"
 
 HK_SOMETIMES_DECLARE(transacted)
 HK_SOMETIMES_DECLARE(transact_precondition_failed)
 HK_SOMETIMES_DECLARE(transact_refused_behind_others)
 HK_SOMETIMES_DECLARE(transact_touches_a_job_twice)
 HK_SOMETIMES_DECLARE(transact_touches_a_key_twice)
+HK_SOMETIMES_DECLARE(ledger_in_a_transact)
+HK_SOMETIMES_DECLARE(ledger_taken_back_in_a_transact)
 
 namespace hk::core {
 
@@ -25,6 +29,11 @@ struct Transacts::Plan {
   std::map<std::string, std::optional<IdempotencyKey>> keys{};  ///< by idempotency_id()
   FanOutRoom checked_room{};
   FanOutRoom room{};
+  bool may_force = false;
+  bool in_ledger = false;  ///< the ledger has a group for it
+  /// What the ledger has done for the operations, which are asked for in their order.
+  std::vector<ledger::Applied> applied{};
+  std::size_t performed = 0;  ///< so many of them
 
   Result<Standing*> job(Messages& messages, MessageId id) {
     if (const auto found = jobs.find(id.seq); found != jobs.end()) {
@@ -74,17 +83,13 @@ Reply Transacts::execute(TransactCommand&& command) {
   return decide(std::get<Transact>(std::move(command)));
 }
 
-Transacted Transacts::decide(Transact command) {
-  Plan plan{.tenant = command.tenant};
-  const auto refused = [](std::size_t index, bool of_precondition, Why why) {
-    return Transacted{.refused = TransactRefused{index, of_precondition, std::move(why)}};
-  };
+std::optional<TransactRefused> Transacts::check_all(Transact& command, Plan& plan) {
   for (std::size_t i = 0; i < command.preconditions.size(); ++i) {
     auto failed =
         std::visit([&](const auto& one) { return check(one, plan); }, command.preconditions[i]);
     if (failed) {
       HK_SOMETIMES(transact_precondition_failed);
-      return refused(i, true, std::move(*failed));
+      return TransactRefused{i, true, std::move(*failed)};
     }
   }
   for (std::size_t i = 0; i < command.operations.size(); ++i) {
@@ -93,15 +98,34 @@ Transacted Transacts::decide(Transact command) {
       if (i > 0) {
         HK_SOMETIMES(transact_refused_behind_others);
       }
-      return refused(i, false, std::move(*failed));
+      return TransactRefused{i, false, std::move(*failed)};
     }
   }
+  return std::nullopt;
+}
+
+Transacted Transacts::decide(Transact command) {
+  Plan plan{.tenant = command.tenant, .may_force = command.may_force};
+  if (auto refused = check_all(command, plan)) {
+    if (plan.in_ledger) {
+      HK_SOMETIMES(ledger_taken_back_in_a_transact);
+      ledger_.rollback();
+    }
+    return Transacted{.refused = std::move(refused)};
+  }
   HK_SOMETIMES(transacted);
-  Transacted done{.id = transact_id(batch_.now(), context_.rng)};
+  const std::uint64_t number = context_.rng.next();  // nothing to be found by it
+  Transacted done{.id = sortable_id("tx_", batch_.now(), number, context_.rng.next())};
   done.results.reserve(command.operations.size());
   for (TransactOperation& one : command.operations) {
     done.results.push_back(
         std::visit([&](auto& operation) { return perform(std::move(operation), plan); }, one));
+  }
+  if (plan.in_ledger) {
+    // Last: its events are messages that nobody can refuse, while the publishes before them were
+    // checked without these.
+    HK_SOMETIMES(ledger_in_a_transact);
+    ledger_.commit();
   }
   return done;
 }
@@ -133,6 +157,13 @@ Transacts::Checked Transacts::check(const KeyIs& condition, Plan& plan) {
     return Error{ErrorKind::conflict, named + " is in another state"};
   }
   return std::nullopt;
+}
+
+Transacts::Checked Transacts::check(const AccountIs& condition, Plan& plan) {
+  ledger::AssertConditions so;
+  so.conditions.push_back(condition.condition);
+  auto applied = apply(plan, condition.book, std::move(so));
+  return applied ? Checked{} : Checked{std::move(applied.error())};
 }
 
 // ---- jobs ----
@@ -249,6 +280,36 @@ Performed Transacts::perform(EndKey command, Plan& /*plan*/) {
 }
 Performed Transacts::perform(ReleaseKey command, Plan& /*plan*/) {
   return changed_key(idempotency_keys_.execute(std::move(command)));
+}
+
+// ---- the ledger ----
+
+std::expected<ledger::Applied, Transacts::Why> Transacts::apply(Plan& plan, const std::string& book,
+                                                                ledger::Operation&& operation) {
+  if (!tenants_.contains(plan.tenant)) {
+    return fail(ErrorKind::not_found, "no such tenant");
+  }
+  if (auto settled = ledger_.settle(plan.tenant, book); !settled) {
+    return std::unexpected(std::move(settled.error()));
+  }
+  if (!plan.in_ledger) {
+    ledger_.begin({.details = true, .may_force = plan.may_force});
+    plan.in_ledger = true;
+  }
+  return ledger_.apply(plan.tenant, book, std::move(operation));
+}
+
+Transacts::Checked Transacts::check(LedgerOperation& command, Plan& plan) {
+  auto applied = apply(plan, command.book, std::move(command.operation));
+  if (!applied) {
+    return std::move(applied.error());
+  }
+  plan.applied.push_back(std::move(*applied));
+  return std::nullopt;
+}
+
+Performed Transacts::perform(const LedgerOperation& /*command*/, Plan& plan) {
+  return std::move(plan.applied.at(plan.performed++));
 }
 
 }  // namespace hk::core

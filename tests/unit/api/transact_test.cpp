@@ -118,7 +118,7 @@ TEST_F(TransactApi, ARefusalSaysWhichPartAndThatNothingWasDone) {
 TEST_F(TransactApi, AllFaultsAreToldAtOnceAndNothingIsAsked) {
   const http::Response response = ask(
       R"({"preconditions": [{"job": 1, "status": []}, {"batch": "bat_1"}],
-          "operations": [{"op": "ledger.post"}, {"op": "dance"}, {"op": "cancel", "job": "msg_1"}]})");
+          "operations": [{"op": "saga.start"}, {"op": "dance"}, {"op": "cancel", "job": "msg_1"}]})");
 
   EXPECT_EQ(response.status, 400);
   const boost::json::value told = json(response);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/encoding.h"
+#include "core/ledger/payload.h"
 #include "store/codec.h"
 #include "store/records.pb.h"
 
@@ -62,6 +63,111 @@ TEST(LedgerGolden, Book) {
                               .created_at = instant_from_ns(8)}}},
       "080212016e1909000000000000002100000000000000002a02706b3202736b3a0a08e807120350545318"
       "0342056f726465724a200a066c7375625f311201751a01682201672a0171320161390800000000000000");
+}
+
+TEST(LedgerGolden, ImportedBook) {
+  expect_golden(Book{.tenant = tenant,
+                     .id = "main",
+                     .number = 2,
+                     .created_at = instant_from_ns(9),
+                     .importing = true,
+                     .imported_through = 7,
+                     .next_public_key = "nk",
+                     .former_keys = {{5, "ok"}}},
+                "080219090000000000000050015807"
+                "62026e6b6a06080512026f6b");
+}
+
+TEST(LedgerGolden, Rollup) {
+  expect_golden(Rollup{.tenant = tenant,
+                       .book = 2,
+                       .prefix = "a:b",
+                       .created_at = instant_from_ns(4),
+                       .complete = true,
+                       .reached = "r",
+                       .sums = {{.currency = 840,
+                                 .debits_posted = {large, 9},
+                                 .credits_posted = {6, 0},
+                                 .credits_pending = {0, 1},
+                                 .debit_accounts = 1,
+                                 .credit_accounts = 2}}},
+                "09040000000000000010011a01722211"
+                "08c8061001180220052803300938067801");
+}
+
+TEST(LedgerGolden, Reconciliation) {
+  expect_golden(ReconSource{.tenant = tenant,
+                            .book = 2,
+                            .id = "bank:1",
+                            .number = 4,
+                            .account = "a",
+                            .account_number = 7,
+                            .currency = 840,
+                            .window_days = 3,
+                            .automatic = false,
+                            .used = true,
+                            .created_at = instant_from_ns(4)},
+                "0a0161100718c80620032801300139"
+                "04000000000000004004");
+  Hash hash{};
+  hash.fill(0xab);
+  std::string hashed;
+  for (int i = 0; i < 32; ++i) {
+    hashed += "ab";
+  }
+  expect_golden(ReconLine{.tenant = tenant,
+                          .book = 2,
+                          .source = 3,
+                          .external_id = "e",
+                          .known = false,
+                          .date = instant_from_ns(6),
+                          .amount = {true, 9},
+                          .reference = "r",
+                          .text = "t",
+                          .state = ReconState::matched,
+                          .rule = ReconRule::several,
+                          .entries = {{5, 1}, {6, 0}},
+                          .hash = hash},
+                "08011106000000000000001a04080110092201722a01743003"
+                "3804420408051001420208064a20" +
+                    hashed);
+  expect_golden(ReconEntry{.tenant = tenant,
+                           .book = 2,
+                           .account = 7,
+                           .seq = 5,
+                           .index = 1,
+                           .source = "s",
+                           .external_id = "e"},
+                "0a0173120165");
+  expect_golden(ReconDay{.tenant = tenant, .book = 2, .source = 3, .day = 5, .external_id = "e"},
+                "");
+}
+
+TEST(LedgerGolden, PayloadOfAKey) {
+  std::string bytes;
+  encode(Payload(KeyChanged{.recorded_at = instant_from_ns(2), .public_key = "k"}), bytes);
+  EXPECT_EQ(hex(bytes), "09020000000000000012016b");
+  EXPECT_EQ(kind_of(Payload(KeyChanged{})), "key");
+  bytes.clear();
+  Reconciled made{.recorded_at = instant_from_ns(2), .source = "s"};
+  made.decisions.push_back(
+      {.action = ReconDecision::Action::ignore, .rule = ReconRule::manual, .entries = {{"t", 1}}});
+  encode(Payload(made), bytes);
+  EXPECT_EQ(hex(bytes),
+            "090200000000000000120173"
+            "1a0b180320012a050a01741001");
+  EXPECT_EQ(kind_of(Payload(made)), "reconciliation");
+  bytes.clear();
+  encode(Payload(ReconSourceSet{.recorded_at = instant_from_ns(2),
+                                .id = "s",
+                                .account = "a",
+                                .currency = "USD",
+                                .window_days = 3,
+                                .automatic = false}),
+         bytes);
+  EXPECT_EQ(hex(bytes),
+            "0902000000000000001201731a01612203555344280330"
+            "01");
 }
 
 TEST(LedgerGolden, Account) {
@@ -203,6 +309,12 @@ TEST(LedgerGolden, Monitor) {
 }
 
 TEST(LedgerGolden, WhatTheKeyAloneSays) {
+  for (const core::Timer::Kind kind :
+       {core::Timer::Kind::ledger_expiry, core::Timer::Kind::ledger_checkpoint,
+        core::Timer::Kind::ledger_rollup}) {
+    expect_golden(
+        core::Timer{.due = moment_from_ms(5), .kind = kind, .tenant = tenant, .key = "main"}, "");
+  }
   expect_golden(SegmentTime{.tenant = tenant, .book = 2, .recorded = 3, .first_seq = 4}, "");
   expect_golden(BlockTime{.tenant = tenant,
                           .book = 2,

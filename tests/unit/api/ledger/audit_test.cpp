@@ -163,7 +163,32 @@ TEST_F(LedgerAudit, RecordsThatAreChainedButCannotBeAreFaults) {
   greedy.of = {0, 1};
   greedy.released = {{0, 9}, {1, 8}};
   greedy.final = false;
+  const auto reversal = [&](const char* of, std::vector<std::uint32_t> indexes, cl::Side bank,
+                            cl::Amount amount) {
+    cl::TransactionMade made =
+        transaction({{"bank", bank, amount, "EUR"}, {"shop", cl::other(bank), amount, "EUR"}});
+    made.reverses = of;
+    made.of = std::move(indexes);
+    return made;
+  };
+  using cl::Side;
   const Row rows[] = {
+      {"reverses again what is reversed",
+       [&] {
+         cl::TransactionMade made = reversal("one", {0, 1}, Side::credit, 100);
+         made.entries[0].currency = made.entries[1].currency = "USD";
+         return made;
+       }(),
+       "more of entry 0 of one"},
+      {"reverses more than there was", reversal("late", {0, 1}, Side::credit, 4),
+       "more of entry 1 of late"},
+      {"reverses to the same side", reversal("late", {0, 1}, Side::debit, 3), "not the mirror"},
+      {"reverses other entries", reversal("late", {1, 0}, Side::credit, 3), "not the mirror"},
+      {"reverses no entry", reversal("late", {0}, Side::credit, 3), "which entry of late"},
+      {"reverses an entry that is not there", reversal("late", {0, 2}, Side::credit, 3),
+       "which entry of late"},
+      {"reverses a hold", reversal("open", {0, 1}, Side::credit, 9), "no earlier posted"},
+      {"reverses itself", reversal("x", {0, 1}, Side::credit, 3), "no earlier posted"},
       {"posts more than it takes", greedy, "posts more"},
       {"unbalanced",
        transaction({{"bank", cl::Side::debit, 5, "USD"}, {"shop", cl::Side::credit, 4, "USD"}}),
@@ -268,6 +293,64 @@ TEST_F(LedgerAudit, AnExportIsTheSameInAnyPagesAndVerifies) {
   for (const char* const none : {"", "{", "{}", "[]", "{\"seq\":1}"}) {
     EXPECT_FALSE(ledger::read_exported(none));
   }
+}
+
+TEST_F(LedgerAudit, AnExportHasValuesOnlyIfItIsAskedForThem) {
+  cl::CreateAccount named{.id = "named", .type = cl::AccountType::asset};
+  named.metadata = {{"name", "Ada \"Countess\""}, {"email", "ada@example.com"}};
+  ASSERT_EQ(rig.apply(std::move(named)), "");
+  ASSERT_EQ(rig.apply(cl::EraseMetadata{.account = "named", .keys = {"email"}}), "");
+  const std::uint64_t seq = records().size() - 1;
+
+  const auto plain = ledger::export_page(*rig.reader, rig.book(), {.from_seq = seq, .to_seq = seq});
+  const auto with = ledger::export_page(*rig.reader, rig.book(),
+                                        {.from_seq = seq, .to_seq = seq, .values = true});
+  EXPECT_EQ(plain.text.find("Countess"), std::string::npos);
+  const auto read = ledger::read_exported(export_lines(with.text).at(0));
+  ASSERT_TRUE(read);
+  ASSERT_EQ(read->values.size(), 1U) << "what is erased is gone";
+  EXPECT_EQ(read->values[0].key, "name");
+  EXPECT_EQ(read->values[0].value, "Ada \"Countess\"");
+  EXPECT_EQ(read->values[0].salt.size(), 16U);
+  EXPECT_EQ(read->record, ledger::read_exported(export_lines(plain.text).at(0))->record);
+
+  for (const char* const bad : {R"("metadata":1)", R"("metadata":[1])", R"("metadata":[{}])",
+                                R"("metadata":[{"entry":0,"key":"k","value":"v","salt":"?"}])",
+                                R"("metadata":[{"entry":-1,"key":"k","value":"v","salt":""}])"}) {
+    std::string line = export_lines(plain.text).at(0);
+    line.insert(line.size() - 1, "," + std::string(bad));
+    EXPECT_FALSE(ledger::read_exported(line)) << line;
+  }
+}
+
+TEST_F(LedgerAudit, APartIsCheckedWithTheKeyOfItsTime) {
+  const cl::Book book{.public_key = "third", .former_keys = {{5, "first"}, {9, "second"}}};
+  EXPECT_EQ(ledger::key_at(book, 1), "first");
+  EXPECT_EQ(ledger::key_at(book, 5), "first");
+  EXPECT_EQ(ledger::key_at(book, 6), "second");
+  EXPECT_EQ(ledger::key_at(book, 10), "third");
+}
+
+TEST_F(LedgerAudit, ASumThatIsKeptIsComparedWithItsAccounts) {
+  ASSERT_EQ(rig.apply(cl::SetRollup{.prefix = "shop"}), "");
+  rig.run(core::UpsertTenant{.tenant = {.name = "two"}});
+  auto& rollup = rig.reader->rows<cl::Rollup>().at({BooksRig::tenant, rig.place().book, "shop"});
+  ASSERT_TRUE(rollup.complete);
+  EXPECT_TRUE(audit().ok()) << all_faults(audit());
+  const auto kept = ledger::kept_sums(*rig.reader, rig.place(), "shop");
+  const auto made = ledger::sums_under(*rig.reader, rig.place(), "shop", {});
+  ASSERT_TRUE(kept && *kept && made);
+  ASSERT_EQ((*kept)->size(), made->size());
+  for (const auto& [currency, sum] : *made) {
+    EXPECT_EQ((*kept)->at(currency).counters, sum.counters);
+    EXPECT_EQ((*kept)->at(currency).accounts, sum.accounts);
+    EXPECT_EQ((*kept)->at(currency).normal, sum.normal);
+  }
+  rollup.sums.at(0).credits_posted.add(1);
+  EXPECT_NE(all_faults(audit()).find("sum kept for shop"), std::string::npos);
+  rollup.sums.at(0).credits_posted.take(1);
+  rollup.sums.at(0).debits_posted.high = 1;
+  EXPECT_FALSE(*ledger::kept_sums(*rig.reader, rig.place(), "shop")) << "too much for an amount";
 }
 
 TEST_F(LedgerAudit, EntriesAreExportedAsCsvThatCanBeReadBack) {

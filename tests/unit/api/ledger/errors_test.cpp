@@ -41,6 +41,13 @@ TEST(LedgerRefusals, HaveTheMembersOfTheirCode) {
             R"({"code":"exceeds_hold","detail":"d","left":["1","0"]})");
   EXPECT_EQ(told({.code = Code::already_reversed, .amounts = {4}, .detail = "d"}),
             R"({"code":"already_reversed","detail":"d","reversible":["4"]})");
+  EXPECT_EQ(told({.code = Code::record_invalid, .seq = 7, .detail = "d"}),
+            R"({"code":"record_invalid","detail":"d","seq":7})");
+  EXPECT_EQ(
+      told({.code = Code::match_differs, .limit = {true, 5}, .value = {false, 4}, .detail = "d"}),
+      R"({"code":"match_differs","detail":"d","limit":"-5","value":"4"})");
+  EXPECT_EQ(told({.code = Code::line_exists_with_different, .member = "date", .detail = "d"}),
+            R"({"code":"line_exists_with_different_date","detail":"d","member":"date"})");
   EXPECT_EQ(told({.code = Code::exists_with_different, .member = "entries", .detail = "d"}),
             R"({"code":"exists_with_different_entries","detail":"d","member":"entries"})");
 }

@@ -175,6 +175,46 @@ TEST(Limiter, TheWaitIsForTheLevelThatTakesLongest) {
   EXPECT_EQ(bench.admitted(one, 1, all), 1U);
 }
 
+TEST(Limiter, ARequestOfSeveralClassesIsChargedInEachOfThemOrInNone) {
+  Bench bench({.global = {.rate = 1, .burst = 40}});
+  bench.set(one,
+            with(with(own({.rate = 1, .burst = 30}), RateClass::publish, {.rate = 1, .burst = 10}),
+                 RateClass::ledger, {.rate = 1, .burst = 20}));
+  const auto asking = [](std::uint64_t publishes, std::uint64_t writes) {
+    Costs costs = cost_of(RateClass::publish, publishes);
+    costs[static_cast<std::size_t>(RateClass::ledger)] = writes;
+    return Asked{.of = RateClass::publish, .cost = total(costs), .of_each = costs};
+  };
+  const auto left = [&](RateClass of) {
+    return bench.limiter.remaining(bench.now, bench.caller(one))
+        .classes[static_cast<std::size_t>(of)]
+        .value_or(0);
+  };
+
+  auto first = bench.ask(one, asking(4, 15));
+  ASSERT_FALSE(first.refused);
+  EXPECT_EQ(left(RateClass::publish), 6U);
+  EXPECT_EQ(left(RateClass::ledger), 5U);
+  EXPECT_EQ(bench.limiter.remaining(bench.now, bench.caller(one)).tenant, 11U);
+
+  const auto refused = bench.ask(one, asking(1, 6)).refused;
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->of, RateClass::ledger) << "and not what most of it is of";
+  EXPECT_EQ(refused->retry_in, seconds{1});
+  EXPECT_EQ(left(RateClass::publish), 6U);
+  EXPECT_EQ(left(RateClass::ledger), 5U);
+  const auto never = bench.ask(one, asking(11, 0)).refused;
+  ASSERT_TRUE(never);
+  EXPECT_EQ(never->why, Refused::Why::over_burst);
+  EXPECT_TRUE(bench.ask(one, asking(10, 20)).refused) << "the tenant has no more";
+
+  bench.limiter.give_back(bench.now, first.charge);
+
+  EXPECT_EQ(left(RateClass::publish), 10U);
+  EXPECT_EQ(left(RateClass::ledger), 20U);
+  EXPECT_EQ(bench.limiter.remaining(bench.now, bench.caller(one)).tenant, 30U);
+}
+
 TEST(Limiter, OwnLimitsStandInPlaceOfTheSettings) {
   Bench bench({.tenant = {.rate = 5, .burst = 5}});
   EXPECT_EQ(bench.admitted(one, 100), 5U);

@@ -39,6 +39,14 @@ std::string code_text(Code code, const std::string& member) {
     case Code::would_break_history: return "would_break_history";
     case Code::too_many: return "too_many";
     case Code::linked_failed: return "linked_failed";
+    case Code::record_invalid: return "record_invalid";
+    case Code::book_exists: return "book_exists";
+    case Code::book_importing: return "book_importing";
+    case Code::source_not_found: return "source_not_found";
+    case Code::line_not_found: return "line_not_found";
+    case Code::line_exists_with_different: return "line_exists_with_different_" + member;
+    case Code::already_matched: return "already_matched";
+    case Code::match_differs: return "match_differs";
   }
   return "?";
 }

@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
 #include "base/encoding.h"
+#include "base/json_reader.h"
 #include "core/ledger/chain.h"
-#include "core/ledger/id.h"
 #include "core/ledger/split.h"
 #include "security/digest.h"
 #include "unit/core/ledger/book_rig.h"
@@ -16,7 +16,7 @@ Signed plus(Amount amount) { return {false, amount}; }
 Signed minus(Amount amount) { return {true, amount}; }
 
 struct Wallet : BookRig {
-  Wallet() {
+  explicit Wallet(const Limits& limits = {}) : BookRig(limits) {
     account("world", AccountType::asset);
     account("alice", AccountType::liability, plus(0));
     account("bob", AccountType::liability, plus(0), plus(500));
@@ -45,16 +45,6 @@ TEST(LedgerAmount, TextAndBack) {
   EXPECT_EQ(parse_signed("-0"), plus(0));
   EXPECT_LT(minus(8), minus(7));
   EXPECT_LT(minus(1), plus(0));
-}
-
-TEST(LedgerId, HoldsItsNumberAndSortsByTime) {
-  const Instant at = instant_from_ns(1'790'000'000'123'456'789);
-  const std::string id = make_id("ltx_", at, 123'456'789'012, 0x00ffffffffffffff);
-  EXPECT_EQ(id.size(), 31U);
-  EXPECT_EQ(number_in(id, "ltx_"), 123'456'789'012U);
-  EXPECT_EQ(number_in(id, "lac_"), std::nullopt);
-  EXPECT_LT(id, make_id("ltx_", at + std::chrono::seconds{1}, 1, 0));
-  EXPECT_EQ(number_in("ltx_" + std::string(27, 'z'), "ltx_"), std::nullopt);
 }
 
 TEST(LedgerSplit, IsExact) {
@@ -286,6 +276,58 @@ TEST(Ledger, AHoldExpiresByItsTimer) {
   rig.rig.run();
   EXPECT_EQ(rig.balance("alice"), "100 100 100 v3");
   EXPECT_TRUE(rig.rig.reader.rows<OpenHold>().empty());
+}
+
+TEST(Ledger, ManyHoldsExpireInSeveralBatches) {
+  Limits limits;
+  limits.ledger_expiries_per_batch = 3;
+  Wallet rig(limits);
+  EXPECT_EQ(rig.code(AddSubscription{.url = "https://a.example/", .host = "https://a.example:443"}),
+            "");
+  for (int i = 0; i < 7; ++i) {
+    rig.hold(10, 10);
+  }
+  const std::size_t told = rig.rig.reader.rows<Message>().size();
+  rig.rig.pass(Millis{10'001});
+
+  Apply pay{.tenant = tenant_one, .book = "main"};
+  pay.items.push_back({.operation = Wallet::pay(100)});
+  const Reply refused = rig.rig.run(Command(Apply(pay))).replies.at(0);
+
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::unavailable);
+  for (int batches = 0; batches < 3; ++batches) {
+    rig.rig.run();
+  }
+  EXPECT_TRUE(rig.rig.reader.rows<OpenHold>().empty());
+  EXPECT_EQ(rig.rig.reader.rows<Message>().size(), told + 7) << "an event for each";
+  EXPECT_EQ(rig.code(Wallet::pay(100)), "");
+}
+
+TEST(Ledger, ABookThatIsForgottenGoesOnAsItWas) {
+  Limits limits;
+  limits.ledger_books = 1;
+  Wallet rig(limits);
+  rig.hold(60, 10);
+  const std::uint64_t last = rig.records().back().seq;
+  for (const char* const other : {"second", "third"}) {
+    rig.book_id = other;
+    EXPECT_EQ(rig.code(CreateBook{}), "");
+    rig.account("world", AccountType::asset);
+    rig.account("alice", AccountType::liability);
+    EXPECT_EQ(rig.code(BookRig::transfer("world", "alice", 5)), "");
+  }
+  EXPECT_EQ(rig.rig.machine->ledger_books(), 1U);
+  rig.rig.pass(Millis{10'001});
+  rig.rig.run();
+
+  rig.book_id = "main";
+  EXPECT_EQ(rig.records().back().seq, last + 1);
+  EXPECT_EQ(rig.records().back().kind, "expiry");
+  EXPECT_EQ(rig.code(Wallet::pay(100)), "");
+  EXPECT_EQ(rig.balance("alice"), "0 0 0 v4");
+  rig.book_id = "second";
+  EXPECT_EQ(rig.balance("alice"), "5 5 5 v1");
 }
 
 TEST(Ledger, ReversalsAreBounded) {
@@ -532,6 +574,51 @@ TEST(Ledger, CheckpointsCoverEverythingAndVerify) {
   EXPECT_TRUE(hashes.empty());
 }
 
+TEST(Ledger, AnExpiryComesBeforeACheckpointThatIsDueEarlier) {
+  Wallet rig;
+  rig.hold(10, 60);
+  rig.rig.pass(Millis{70'000});
+  rig.rig.run();
+  const auto records = rig.records();
+  ASSERT_GE(records.size(), 2U);
+  EXPECT_EQ(records[records.size() - 2].kind, "expiry");
+  EXPECT_EQ(records.back().kind, "checkpoint");
+}
+
+TEST(Ledger, ForceSkipsNoOtherLimitAtTheEnd) {
+  Wallet rig;
+  rig.may_force = true;
+  EXPECT_EQ(rig.code(BookRig::transfer("world", "bob", 450)), "");
+  CreateTransaction paid = BookRig::transfer("bob", "world", 450);
+  paid.id = "paid";
+  EXPECT_EQ(rig.code(paid), "");
+  EXPECT_EQ(rig.code(BookRig::transfer("world", "bob", 300)), "");
+  ReverseTransaction reverse{};
+  reverse.of = "paid";
+  reverse.force = true;
+  EXPECT_EQ(rig.code(reverse), "limit_exceeded");
+  const auto got = rig.apply({reverse}, Apply::Mode::atomic, true);
+  EXPECT_EQ(BookRig::code_of(got.results.front()), "limit_exceeded");
+  EXPECT_EQ(rig.balance("bob"), "300 300 300 v3");
+}
+
+TEST(Ledger, AReversalOfAnotherTimeIsNotTheSame) {
+  Wallet rig;
+  CreateTransaction paid = Wallet::pay(10);
+  paid.id = "paid";
+  EXPECT_EQ(rig.code(paid), "");
+  rig.rig.pass(Millis{5000});
+  ReverseTransaction reverse{};
+  reverse.of = "paid";
+  reverse.id = "back";
+  reverse.effective_at = Instant{rig.rig.now} - std::chrono::seconds{1};
+  EXPECT_EQ(rig.code(reverse), "");
+  EXPECT_EQ(rig.code(reverse), "");
+  reverse.effective_at.reset();
+  reverse.effective_original = true;
+  EXPECT_EQ(rig.code(reverse), "exists_with_different_effective_at");
+}
+
 TEST(Ledger, EachRecordHasItsEventInTheSameBatch) {
   Wallet rig;
   EXPECT_EQ(rig.code(AddSubscription{.url = "https://a.example/", .host = "https://a.example:443"}),
@@ -550,6 +637,12 @@ TEST(Ledger, EachRecordHasItsEventInTheSameBatch) {
   EXPECT_NE(messages.begin()->second->body.find("ledger.transaction.created"), std::string::npos);
   EXPECT_NE(messages.rbegin()->second->body.find("ledger.monitor.triggered"), std::string::npos);
   EXPECT_EQ(messages.begin()->second->group, "main");
+  for (const auto& [key, message] : messages) {
+    JsonReader body(message->body);
+    body.skip();
+    body.end();
+    EXPECT_FALSE(body.failed()) << message->body;
+  }
 }
 
 }  // namespace HK_TEST_FILE

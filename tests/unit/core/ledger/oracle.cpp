@@ -536,6 +536,12 @@ std::string Oracle::one(std::int64_t now, const Operation& operation) {
 std::vector<std::string> Oracle::apply(std::int64_t now, const std::vector<Operation>& operations,
                                        bool atomic) {
   std::vector<std::string> codes;
+  // What is over is over, whatever comes of the request.
+  const auto seq = world.seq;
+  expire(now);
+  if (world.seq != seq) {
+    cover(now);
+  }
   const World before = world;
   for (const Operation& operation : operations) {
     codes.push_back(one(now, operation));
