@@ -394,11 +394,7 @@ void Ledger::on_checkpoint_timer(TenantId tenant, const std::string& id) {
   HotBook* const book = find_book(tenant, id);
   if (book != nullptr) {
     book->checkpoint_timer = never;
-    const bool all = expire_due(*book);  // before any later record of the book
-    send_events();
-    if (all) {
-      check_point(*book);
-    }
+    release_due(*book);  // before any later record of the book
     set_timers(*book);
   }
 }

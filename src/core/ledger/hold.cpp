@@ -374,19 +374,25 @@ bool Ledger::expire_due(HotBook& book) {
   return book.next_expiry > now();
 }
 
+/// Expires what is due and sends the events of it; then makes the checkpoint that is due, never one
+/// while a hold that is due is still open. Returns what expire_due() does.
+bool Ledger::release_due(HotBook& book) {
+  const bool all = expire_due(book);
+  if (!in_group_) {
+    send_events();
+    if (all) {
+      check_point(book);
+    }
+  }
+  return all;
+}
+
 Result<void> Ledger::settle(TenantId tenant, const std::string& id) {
   HotBook* const book = find_book(tenant, id);
   if (book == nullptr || book->next_expiry > now()) {
     return {};
   }
-  const bool all = expire_due(*book);
-  if (!in_group_) {
-    send_events();
-    if (all) {
-      check_point(*book);
-    }
-  }
-  if (all) {
+  if (release_due(*book)) {
     return {};
   }
   set_timers(*book);
@@ -443,11 +449,7 @@ void Ledger::on_expiry_timer(TenantId tenant, const std::string& id) {
   HotBook* const book = find_book(tenant, id);
   if (book != nullptr) {
     book->expiry_timer = never;
-    const bool all = expire_due(*book);  // the rest in the next batch: its timer is over, too
-    send_events();
-    if (all) {
-      check_point(*book);
-    }
+    release_due(*book);  // the rest in the next batch: its timer is over, too
     set_timers(*book);
   }
 }

@@ -204,6 +204,7 @@ class Ledger : Component {
   ItemResult decide(HotBook& book, VoidHold& command);
   void open_hold(HotBook& book, std::uint64_t seq, const TransactionMade& made);
   bool expire_due(HotBook& book);
+  bool release_due(HotBook& book);
   void expire(HotBook& book, const OpenHold& hold);
   void enter(HotBook& book, const HoldExpired& expired, const TransactionMade& hold,
              Outcome outcome);
