@@ -126,9 +126,11 @@ void Simulation::start_server() {
     die("the write of a recovery failed", power_cut(500));
     return;
   }
-  // A scan reads everything: with much in the store and many crashes only some are followed by one.
-  constexpr std::size_t much = 400;
-  if (model_.messages().size() < much || outcome_.crashes % 16 == 0) {
+  // A scan reads everything: of many crashes with much in the store and little that is new only some
+  // are followed by one.
+  constexpr std::size_t rows_a_batch = 16;
+  if (rows_a_batch * (outcome_.batches - scanned_at_) >= store_.keys() ||
+      outcome_.crashes % 16 == 0) {
     full_scan("after a recovery");
   }
   if (dies_at(Point::epoch_written)) {

@@ -196,6 +196,7 @@ void Simulation::forget_everything() {
 void Simulation::full_scan(const char* when) {
   trace_.add(heap_.now(), when);
   ++outcome_.scans;
+  scanned_at_ = outcome_.batches;
   const auto reader = store_.snapshot();
   scan_store(*reader, model_);
   SeededRng moments(outcome_.steps);

@@ -273,6 +273,7 @@ class Simulation {
   Model model_;
   Outcome outcome_;
   CrashProgress crash_progress_;
+  std::uint64_t scanned_at_ = 0;  ///< the number of batches before the last full scan
 
   store::SimStore store_;
   RecordingStore recording_{store_};

@@ -19,7 +19,8 @@ using rocksdb::DBOptions;
 /// Read by key, often for keys that are not there.
 bool read_by_key(Table table) {
   return table == Table::message || table == Table::state || table == Table::dedup ||
-         table == Table::idempotency;
+         table == Table::idempotency || table == Table::ledger_account ||
+         table == Table::ledger_name;
 }
 
 /// Entries come and go like in a queue: what was deleted must not slow down the scan past it.
