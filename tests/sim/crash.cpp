@@ -126,8 +126,8 @@ void Simulation::start_server() {
     die("the write of a recovery failed", power_cut(500));
     return;
   }
-  // A scan reads everything: of many crashes with much in the store and little that is new only some
-  // are followed by one.
+  // A scan reads everything: of many crashes with much in the store and little that is new only
+  // some are followed by one.
   constexpr std::size_t rows_a_batch = 16;
   if (rows_a_batch * (outcome_.batches - scanned_at_) >= store_.keys() ||
       outcome_.crashes % 16 == 0) {
