@@ -47,6 +47,9 @@ class Arrivals {
     if (!id) {
       id = field(request.head, "idempotency-key");  // of the outbox relay
     }
+    if (!id) {
+      id = field(request.head, "webhook-id");
+    }
     if (id) {
       // 64 bits of a digest stand for the id: memory stays small over millions of them.
       if (!ids_.insert(std::hash<std::string_view>{}(*id)).second) {

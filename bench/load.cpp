@@ -7,11 +7,13 @@
 /// an open loop: request i is meant for start + i/R and its latency counts from then, whether or
 /// not a connection was free (no coordinated omission). Every body is unique (see write_stamp), or
 /// all are the content of --body-file, or that of request i is line i mod their number of
-/// --body-lines. --method GET sends none. With --unique-header 'NAME: x' each request has that
-/// header with a number of its own behind it. With --flow-keys N request i carries flow-control key
-/// i mod N; with --tokens FILE the token in line i mod their number; with --hosts N the host
-/// 127.1.100.100 in the URL's path becomes the one with number i mod N (see wire.h).
-/// With --count N it ends after N requests, if the time is not over before.
+/// --body-lines. With --stamp-at N those have their stamp at byte N. --method GET sends none. With
+/// --targets FILE request i goes to the path in line i mod their number instead of that of --url.
+/// With --unique-header 'NAME: x' each request has that header with a number of its own behind it.
+/// With --flow-keys N request i carries flow-control key i mod N; with --tokens FILE the token in
+/// line i mod their number; with --hosts N the host 127.1.100.100 in the URL's path becomes the one
+/// with number i mod N (see wire.h). With --count N it ends after N requests, if the time is not
+/// over before.
 ///
 /// 429 and 503 count as refused. With --back-off 1 a refused connection rests for as long as
 /// Retry-After says, and what could not be sent in time is not sent at all. Latencies are those of
@@ -21,6 +23,7 @@
 #include <iterator>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,10 +47,12 @@ struct Options {
   std::uint64_t hosts = 0;      ///< 0 = the one in the target
   std::uint64_t count = 0;      ///< requests at most; 0 = until the time is over
   bool back_off = false;
-  std::vector<std::string> tokens{};  ///< of one length
-  std::vector<std::string> bodies{};  ///< of one length, in turns
-  std::string unique_header{};        ///< what its number follows
-  std::string body{};                 ///< sent as it is, without a stamp; "" = body_bytes with one
+  std::vector<std::string> tokens{};      ///< of one length
+  std::vector<std::string> bodies{};      ///< of one length, in turns
+  std::vector<std::string> targets{};     ///< of one length, in turns
+  std::optional<std::size_t> stamp_at{};  ///< in a body that is given
+  std::string unique_header{};            ///< what its number follows
+  std::string body{};  ///< sent as it is, without a stamp; "" = body_bytes with one
   std::vector<std::string> headers{};
 };
 
@@ -108,6 +113,10 @@ Options parse_options(int argc, char** argv) {
       options.bodies = read_lines(value);
       options.body = options.bodies.front();
       options.body_bytes = options.body.size();
+    } else if (flag == "--stamp-at") {
+      options.stamp_at = static_cast<std::size_t>(to_number(value, flag));
+    } else if (flag == "--targets") {
+      options.targets = read_lines(value);
     } else if (flag == "--unique-header") {
       options.unique_header = value;
     } else if (flag == "--method") {
@@ -128,7 +137,10 @@ Options parse_options(int argc, char** argv) {
   options.authority = url.substr(7, slash - 7);
   options.port = static_cast<std::uint16_t>(
       to_number(std::string_view(url).substr(prefix.size(), slash - prefix.size()), "--url"));
-  options.target = url.substr(slash);
+  options.target = options.targets.empty() ? url.substr(slash) : options.targets.front();
+  if (options.stamp_at && *options.stamp_at + stamp_bytes > options.body.size()) {
+    die("load: --stamp-at wants a body of --body-file or --body-lines with room for a stamp there");
+  }
   if (options.hosts > 0 && options.target.find(first_host) == std::string::npos) {
     die("load: --hosts wants " + std::string(first_host) + " in the path of --url");
   }
@@ -264,14 +276,20 @@ class Load {
       connection.request.replace(token_at_, options_.tokens.front().size(),
                                  options_.tokens[sent_ % options_.tokens.size()]);
     }
+    if (!options_.targets.empty()) {
+      connection.request.replace(options_.method.size() + 1, options_.targets.front().size(),
+                                 options_.targets[sent_ % options_.targets.size()]);
+    }
     if (!options_.unique_header.empty()) {
       write_digits(connection.request.data() + unique_end_, sent_, unique_digits);
     }
     if (!options_.bodies.empty()) {
       connection.request.replace(body_at_, options_.body_bytes,
                                  options_.bodies[sent_ % options_.bodies.size()]);
-    } else if (options_.body.empty() && has_body()) {
-      write_stamp(connection.request.data() + body_at_, sent_, meant_ns);
+    }
+    if ((options_.body.empty() && has_body()) || options_.stamp_at) {
+      const std::size_t at = body_at_ + options_.stamp_at.value_or(0);
+      write_stamp(connection.request.data() + at, sent_, meant_ns);
     }
     ++sent_;
     connection.meant_ns = meant_ns;

@@ -33,6 +33,7 @@ from peers import PeersBench
 from processes import DEV_TOKEN, Floor, Server
 from sqs import SqsBench
 from transact import TransactBench
+from webhooks import WebhookBench
 
 CONTENTION = ("fairness", "limits", "connections", "large", "sustained")  # each alone; "contention" is all of them
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -344,6 +345,8 @@ class Bench:
             LedgerBench(self).run()
         if only in (None, "outbox"):
             OutboxBench(self).run()
+        if only in (None, "webhooks"):
+            WebhookBench(self).run()
         if only in (None, "peers"):
             PeersBench(self).run()
         if only in (None, "contention"):
@@ -422,7 +425,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--quick", action="store_true", help="shorter, noisier")
     parser.add_argument("--only", help="some of the rows",
-                        choices=("publish", "sqs", "transact", "ledger", "outbox", "peers", "secrets", "contention", "overload", "backlog",
+                        choices=("publish", "sqs", "transact", "ledger", "outbox", "webhooks", "peers", "secrets", "contention", "overload", "backlog",
                                  *CONTENTION))
     parser.add_argument("--messages", type=int, help="of a backlog (default: 5 million, --quick: 200,000)")
     parser.add_argument("--cases", default=",".join(CASES), help="of the backlogs (default: %(default)s)")

@@ -2,17 +2,22 @@
 # a time, 0 = each alone). So the names in anonymous namespaces of a module are unique in it, and a
 # file includes what it uses all the same: `./dev lint` compiles each alone. Tests repeat each other's
 # names: what is in `namespace HK_TEST_FILE` is its file's own (alone, that is an anonymous namespace).
-# What is in a folder named after APART is not mixed with the rest: whoever links one object of a
-# module gets all that is in it, marks of the simulator included.
+#
+#   ROOT   the folder, among those that are searched for headers, below which the files are: they are
+#          included by their paths in it, so that another clone finds in the compiler cache what this one
+#          compiled (CMake's own unity builds name the checkout)
+#   APART  a folder whose files are not mixed with the rest: who links one object of a module gets all
+#          that is in it, marks of the simulator included
+#   ALONE  files that are compiled alone all the same
 function(hk_compile_together target)
-  cmake_parse_arguments(C "" "APART" "" ${ARGN})
+  cmake_parse_arguments(C "" "ROOT;APART" "ALONE" ${ARGN})
   if(NOT HK_UNITY GREATER 1)
     target_compile_definitions(${target} PRIVATE HK_TEST_FILE=)
     return()
   endif()
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP
-                        UNITY_BUILD_UNIQUE_ID HK_TEST_FILE)
   get_target_property(sources ${target} SOURCES)
+  list(REMOVE_ITEM sources ${C_ALONE})
+  set(compiled ${C_ALONE})
   set(count_together 0)
   set(count_apart 0)
   foreach(source ${sources})
@@ -22,8 +27,19 @@ function(hk_compile_together target)
     endif()
     math(EXPR group "${count_${where}} / ${HK_UNITY}")
     math(EXPR count_${where} "${count_${where}} + 1")
-    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${where}_${group})
+    file(RELATIVE_PATH path ${C_ROOT} ${source})
+    string(MD5 own_name ${path})
+    string(APPEND text_${where}_${group}
+      "#define HK_TEST_FILE file_${own_name}\n#include \"${path}\"\n#undef HK_TEST_FILE\n")
+    list(APPEND groups ${where}_${group})
   endforeach()
+  list(REMOVE_DUPLICATES groups)
+  foreach(group ${groups})
+    set(file ${PROJECT_BINARY_DIR}/together/${target}/${group}.cpp)
+    file(CONFIGURE OUTPUT ${file} CONTENT "${text_${group}}" @ONLY)  # keeps its time if nothing changes
+    list(APPEND compiled ${file})
+  endforeach()
+  set_target_properties(${target} PROPERTIES SOURCES "${compiled}")
 endfunction()
 
 # One folder of src/ is one library that names its allowed neighbours. Each module has an include
@@ -46,7 +62,7 @@ function(hk_module name)
     add_library(hk_${name} STATIC ${sources})
     target_include_directories(hk_${name} PUBLIC ${root})
     target_link_libraries(hk_${name} PUBLIC ${M_PUBLIC} PRIVATE ${M_PRIVATE} ${M_LIBS} hk_warnings)
-    hk_compile_together(hk_${name} APART ${M_APART})
+    hk_compile_together(hk_${name} ROOT ${PROJECT_SOURCE_DIR}/src APART ${M_APART})
   else()
     add_library(hk_${name} INTERFACE)
     target_include_directories(hk_${name} INTERFACE ${root})
@@ -73,10 +89,9 @@ function(hk_test name)
     # Looked for in what is tested: its checks are a third of what a test takes to compile.
     target_compile_options(hk_${name} PRIVATE -fno-sanitize=undefined)
   endif()
-  hk_compile_together(hk_${name})
   set(helpers ${sources})
   list(FILTER helpers EXCLUDE REGEX "_test\\.cpp$")
-  set_source_files_properties(${helpers} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  hk_compile_together(hk_${name} ROOT ${PROJECT_SOURCE_DIR}/tests ALONE ${helpers})
   add_test(NAME ${name} COMMAND hk_${name} --gtest_brief=1)
   if(NOT T_TIMEOUT)
     set(T_TIMEOUT 1200)

@@ -16,7 +16,8 @@ namespace {
 bool is_new_work(const core::Command& given) {
   const core::Command& command = core::effect_of(given);
   return command.is<core::Publish>() || command.is<core::PublishBatch>() ||
-         command.is<core::PublishToTopic>() || command.is<core::Transact>();
+         command.is<core::PublishToTopic>() || command.is<core::Transact>() ||
+         command.is<core::ReceiveInbound>();
 }
 
 /// A receive waits for messages, and a claim for its holder, not for us: how long it takes says

@@ -37,6 +37,10 @@ namespace hk::api {
 struct Problem;
 struct Services;
 
+namespace sources {
+class Directory;
+}
+
 /// The answer to one request; move-only, called once, on the request's I/O thread. Counts it. A
 /// large one takes room until it is sent: clients that do not read must not fill the memory.
 class Answer {
@@ -124,6 +128,7 @@ struct Services {
   observe::Metrics& metrics;
   const Options& options;
   limits::Admissions& admissions;
+  sources::Directory& sources;
 
   [[nodiscard]] Moment now() const;
 };
@@ -133,8 +138,9 @@ struct Call {
   Answer answer;           ///< a handler that does not answer at once moves it into its callback
   Batcher& batcher;
   std::shared_ptr<const engine::TenantDirectory::Entry>
-      tenant{};                            ///< null on open routes and those of the whole server
-  bool by_admin = false;                   ///< the admin's token was used, for the tenant if any
+      tenant{};           ///< null on open routes and those of the whole server
+  bool by_admin = false;  ///< the admin's token was used, for the tenant if any
+  std::shared_ptr<const core::webhook::AppToken> app{};  ///< the token of one application was used
   std::string param{};                     ///< the first {…} of the route, percent-decoded
   std::vector<std::string> more_params{};  ///< the others, in their order
   std::string_view

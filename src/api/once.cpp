@@ -4,9 +4,12 @@
 #include <memory>
 #include <utility>
 
+#include "api/auth.h"
 #include "api/error_fields.h"
+#include "api/svix/errors.h"
 #include "api/text.h"
 #include "base/ascii.h"
+#include "base/encoding.h"
 #include "base/exact_json.h"
 #include "observe/metrics.h"
 #include "security/digest.h"
@@ -28,24 +31,27 @@ bool is_json(std::string_view media_type) {
 }
 
 /// What follows cannot be taken for a part of it.
-void add_part(security::Sha256& hash, std::string_view text) {
-  hash.update(std::to_string(text.size()));
-  hash.update(":");
-  hash.update(text);
+void add_size(std::string& text, std::size_t bytes) {
+  text += std::to_string(bytes);
+  text += ':';
+}
+void add_part(std::string& text, std::string_view part) {
+  add_size(text, part.size());
+  text += part;
 }
 
-/// Without the token: whoever got a new one asks for the same.
-void add_query(security::Sha256& hash, std::string_view query) {
+/// Without the token: who got a new one asks for the same.
+void add_query(std::string& text, std::string_view query) {
   auto pairs = http::parse_query(query);
   if (!pairs) {
-    add_part(hash, query);
+    add_part(text, query);
     return;
   }
   std::ranges::sort(*pairs);
   for (const auto& [name, value] : *pairs) {
     if (name != "qstash_token") {
-      add_part(hash, name);
-      add_part(hash, value);
+      add_part(text, name);
+      add_part(text, value);
     }
   }
 }
@@ -108,25 +114,60 @@ http::Response from_kept(core::TextAnswer answer) {
   return response;
 }
 
+bool is_key_field(const net::Field& one) { return equals_ignoring_case(one.name, key_field); }
+
+std::string digest_text(std::string_view bytes) {
+  const security::Digest256 digest = security::sha256(bytes);
+  return std::string(digest.begin(), digest.end());
+}
+
+std::expected<std::optional<OnceKey>, Said> read_svix_key(const Services& services,
+                                                          const Call& call) {
+  const http::Request& request = call.request;
+  const auto given = std::ranges::find_if(request.fields, is_key_field);
+  if (given == request.fields.end() || !call.tenant) {
+    return std::nullopt;
+  }
+  constexpr std::size_t bytes_max = 255;
+  if (given->value.empty() || given->value.size() > bytes_max ||
+      !std::ranges::all_of(given->value, [](char c) { return c >= ' ' && c < 0x7f; })) {
+    return std::unexpected(Said(svix::unprocessable(
+        {{"header", "idempotency-key"}, "must have 1 to 255 printable ASCII characters"})));
+  }
+  std::string named;
+  add_part(named,
+           services.tenants.token_digest(token_of(request, services.options.allow_token_in_query)));
+  add_part(named, request.method);
+  add_part(named, request.path());
+  add_part(named, request.query());
+  add_part(named, given->value);
+  const security::Digest256 digest = security::sha256(named);
+  constexpr Millis kept_for_client{3'600'000};
+  return OnceKey{
+      call.tenant->id, core::svix_space, hex(digest), digest_text(request.body),
+      given->value.starts_with("auto_") ? kept_for_client : services.options.idempotency_ttl};
+}
+
 /// How a write is told. Under a key it is shared by the core, which asks for what is kept, and the
 /// callback, which answers; the first is done before the second begins.
 struct Telling final : core::Answers {
+  Surface surface{};
   Planned planned{};
   std::optional<http::Response> known{};  ///< the handler's answer, instead of a plan
   std::string request_id{};
 
   http::Response tell(const core::Reply& reply) {
     if (!reply) {
-      return to_response(reply.error(), request_id);
+      return to_response(reply.error(), surface, request_id);
     }
-    return known ? *known : to_response(planned.tell(reply), request_id);
+    return known ? *known : to_response(planned.tell(reply), surface, request_id);
   }
   std::optional<core::KeptAnswer> keep(const core::Reply& reply) override {
-    if (!reply && !is_for_good(http_status(reply.error().kind))) {
+    if (!reply && (surface == Surface::svix || !is_for_good(http_status(reply.error().kind)))) {
       return std::nullopt;
     }
     http::Response response = tell(reply);
-    if (!is_for_good(response)) {
+    if (!is_for_good(response) || (surface == Surface::svix && response.status >= 300)) {
       return std::nullopt;
     }
     core::KeptAnswer kept = to_keep(std::move(response));
@@ -144,12 +185,13 @@ struct Telling final : core::Answers {
 
 /// The answer that a handler has without the core.
 struct KnownAnswer {
+  Surface surface;
   std::string_view request_id;
 
   std::optional<http::Response> operator()(Planned&& /*planned*/) const { return std::nullopt; }
   template <class One>
   std::optional<http::Response> operator()(One&& one) const {
-    return to_response(std::forward<One>(one), request_id);
+    return to_response(std::forward<One>(one), surface, request_id);
   }
 };
 
@@ -170,32 +212,38 @@ void submit_plainly(Call& call, core::Command command, std::shared_ptr<Telling> 
 Result<std::string> request_hash(const http::Request& request) {
   const std::string_view given = request.header("Content-Type").value_or("");
   const std::string media_type = lower_case(trim(given.substr(0, given.find(';'))));
-  security::Sha256 hash;
-  add_part(hash, request.method);
-  add_part(hash, request.path());
-  add_query(hash, request.query());
-  hash.update("\n");
-  add_part(hash, media_type);
-  if (!request.body.empty() && is_json(media_type)) {
-    const auto json = ExactJson::parse(request.body, hashed_depth_max);
+  std::string head;
+  add_part(head, request.method);
+  add_part(head, request.path());
+  add_query(head, request.query());
+  head += '\n';
+  add_part(head, media_type);
+  std::string canonical;
+  std::string_view body = request.body;
+  if (!body.empty() && is_json(media_type)) {
+    auto json = ExactJson::canonical_of(body, hashed_depth_max);
     if (!json) {
-      return std::unexpected(json.error());
+      return std::unexpected(std::move(json.error()));
     }
-    add_part(hash, json->canonical());
-  } else {
-    add_part(hash, request.body);
+    canonical = std::move(*json);
+    body = canonical;
   }
+  add_size(head, body.size());
+  security::Sha256 hash;
+  hash.update(head);
+  hash.update(body);
   const security::Digest256 digest = hash.finish();
   return std::string(digest.begin(), digest.end());
 }
 
 std::expected<std::optional<OnceKey>, Said> read_once_key(const Services& services,
-                                                          const Route& route, const Call& call) {
+                                                          const Route& route, Surface surface,
+                                                          const Call& call) {
   const http::Request& request = call.request;
-  const auto is_key = [](const net::Field& one) {
-    return equals_ignoring_case(one.name, key_field);
-  };
-  const auto given = std::ranges::find_if(request.fields, is_key);
+  if (surface == Surface::svix) {
+    return read_svix_key(services, call);
+  }
+  const auto given = std::ranges::find_if(request.fields, is_key_field);
   if (given == request.fields.end()) {
     if (route.keys.required) {
       return std::unexpected(
@@ -210,7 +258,7 @@ std::expected<std::optional<OnceKey>, Said> read_once_key(const Services& servic
                 "this call takes no Idempotency-Key: " + std::string(route.keys.refused)});
   }
   if (!is_key_text(given->value) ||
-      std::find_if(given + 1, request.fields.end(), is_key) != request.fields.end()) {
+      std::find_if(given + 1, request.fields.end(), is_key_field) != request.fields.end()) {
     return std::unexpected(
         Error{ErrorKind::invalid_argument,
               "Idempotency-Key: must be given once, with 1 to 255 visible ASCII characters"});
@@ -223,19 +271,21 @@ std::expected<std::optional<OnceKey>, Said> read_once_key(const Services& servic
   if (!hash) {
     return std::unexpected(std::move(hash.error()));
   }
-  return OnceKey{*tenant, given->value, std::move(*hash)};
+  return OnceKey{*tenant, core::api_space, given->value, std::move(*hash),
+                 services.options.idempotency_ttl};
 }
 
-void carry_out(const Services& services, const Route& route, Call& call, std::optional<OnceKey> key,
-               Write write) {
+void carry_out(const Services& services, const Route& route, Surface surface, Call& call,
+               std::optional<OnceKey> key, Write write) {
   const auto telling = std::make_shared<Telling>();
+  telling->surface = surface;
   telling->request_id = call.answer.request_id();
   core::BoxedCommand command;
   if (auto* const planned = std::get_if<Planned>(&write)) {
     telling->planned = std::move(*planned);
     command = core::boxed(std::move(telling->planned.command));
   } else {
-    telling->known = std::visit(KnownAnswer{telling->request_id}, std::move(write));
+    telling->known = std::visit(KnownAnswer{surface, telling->request_id}, std::move(write));
   }
   if (!key) {
     if (command) {
@@ -246,10 +296,10 @@ void carry_out(const Services& services, const Route& route, Call& call, std::op
     return;
   }
   core::Once once{.tenant = key->tenant,
-                  .space = core::api_space,
+                  .space = std::move(key->space),
                   .key = std::move(key->key),
                   .hash = std::move(key->hash),
-                  .kept_for = services.options.idempotency_ttl,
+                  .kept_for = key->kept_for,
                   .command = std::move(command),
                   .answers = telling};
   call.batcher.submit(std::move(once), [&services, &route, telling, tenant = key->tenant,
@@ -258,9 +308,13 @@ void carry_out(const Services& services, const Route& route, Call& call, std::op
     answering(answer, [&] {
       if (reply && reply->is<core::OnceReused>()) {
         services.metrics.idempotent(KeyResult::reused);
-        answer.refuse(key_reused, 422,
-                      "this Idempotency-Key was used for another request: use a new key for "
-                      "each request");
+        constexpr std::string_view why =
+            "this Idempotency-Key was used for another request: use a new key for each request";
+        if (telling->surface == Surface::svix) {
+          answer(svix::error_response(409, "idempotency_key_reuse", why));
+        } else {
+          answer.refuse(key_reused, 422, why);
+        }
         return;
       }
       auto* const answered = reply ? reply->get_if<core::OnceAnswered>() : nullptr;
@@ -281,7 +335,9 @@ void carry_out(const Services& services, const Route& route, Call& call, std::op
       http::Response response = kept.head.by_reference && route.keys.show != nullptr
                                     ? route.keys.show(services, tenant, kept.body)
                                     : from_kept(std::move(kept));
-      response.fields.push_back({"Idempotent-Replayed", "true"});
+      response.fields.push_back(
+          {telling->surface == Surface::svix ? "Idempotency-Replayed" : "Idempotent-Replayed",
+           "true"});
       answer.replayed();
       answer(std::move(response));
     });

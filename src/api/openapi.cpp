@@ -110,7 +110,9 @@ void write_responses(JsonWriter& json, Surface surface, const RouteWords& words)
   json.field("description", "error");
   const bool own = surface == Surface::own;
   write_content(json, own ? "application/problem+json" : "application/json",
-                own ? "Problem" : "Error");
+                own                        ? "Problem"
+                : surface == Surface::svix ? "WebhookError"
+                                           : "Error");
   json.end_object();
   json.end_object();
 }
@@ -122,6 +124,12 @@ std::string_view scheme_of(Access access) {
     case Access::metrics: return "metricsToken";
     case Access::tenant:
     case Access::tenant_or_admin: return "token";
+    case Access::app:
+    case Access::app_view:
+    case Access::app_secret:
+    case Access::app_rotate:
+    case Access::app_manage:
+    case Access::app_attempt: return "token";
     case Access::admin:
     case Access::admin_for_tenant: return "adminToken";
   }

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/secret.h"
 #include "base/time.h"
+#include "core/ledger/sealing.h"
 
 namespace hk::api {
 
@@ -52,6 +53,10 @@ struct Options {
   std::function<Result<std::string>(std::string_view url)> check_destination{};
   /// May this header be sent on a publisher's behalf? REQUIRED.
   std::function<Result<void>(std::string_view name, std::string_view value)> check_header{};
+  /// May what a service has sent to a source go on with its event? Empty: as check_header.
+  std::function<Result<void>(std::string_view name, std::string_view value)> check_received{};
+  /// Secrets of sources are stored sealed. Empty functions: as they are, which is for tests.
+  core::Sealing sealing{};
   /// Is there a time zone of this name? May read a small file. REQUIRED.
   std::function<Result<void>(std::string_view name)> check_zone{};
   std::function<Moment()> now{};  ///< empty: the system clock
@@ -67,6 +72,10 @@ struct Options {
   /// As a master key is written: seals the key that signs what SNS delivers; empty: nothing does.
   Secret sns_sealing_key{};
   Secret receipt_key{};  ///< receipts of pulled messages are known to be ours by it
+
+  std::string public_url{};  ///< where clients reach the server; empty: as their requests say
+  /// Who may show the portal in a frame, as Content-Security-Policy writes it.
+  std::string portal_frame_ancestors{"'self'"};
 
   Secret admin_token{};    ///< empty: the admin API is closed
   Secret metrics_token{};  ///< empty: metrics and the description of the API are open

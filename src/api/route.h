@@ -23,6 +23,13 @@ enum class Access : std::uint8_t {
   tenant_or_admin,   ///< the admin's token acts for the tenant that Hikyaku-Tenant names
   admin,             ///< for the whole server
   admin_for_tenant,  ///< the admin's token alone; for the tenant that Hikyaku-Tenant names
+  // The tenant, or a token of one of its applications (app_token.h):
+  app,          ///< any
+  app_view,     ///< that may look
+  app_secret,   ///< that may see secrets
+  app_rotate,   ///< that may change secrets
+  app_manage,   ///< that may change endpoints
+  app_attempt,  ///< that may cause deliveries
 };
 
 /// How large a body it takes.
@@ -53,9 +60,10 @@ struct Keys {
 /// What a request of a tenant is charged as. Those of admins and of everybody are not limited: they
 /// are how limits are changed, and how somebody sees that the server lives.
 enum class Rated : std::uint8_t {
-  by_method,  ///< a GET is a read, all others manage, or are writes of the ledger
+  by_method,  ///< a GET is a read, all others manage
   publish,    ///< one token a message
   receive,
+  ledger,      ///< one token an item of a batch
   by_content,  ///< its handler says what it costs, once it has read it (Call::admit_late)
   never,       ///< ends work that somebody holds: to refuse it would make more work
 };
@@ -85,6 +93,8 @@ struct Route {
   Keys keys = {};
   Rated rated = Rated::by_method;
 };
+
+constexpr bool takes_app_tokens(Access access) { return access >= Access::app; }
 
 /// nullopt: it is never limited, or not before it is read.
 std::optional<core::RateClass> rate_class(const Route& route);
@@ -133,7 +143,19 @@ RouteTable routes();
 namespace admin {
 RouteTable routes();
 }
+namespace portal {
+RouteTable routes();
+}
 namespace sns {
+RouteTable routes();
+}
+namespace svix {
+RouteTable routes();
+}
+namespace webhooks {
+RouteTable routes();
+}
+namespace sources {
 RouteTable routes();
 }
 

@@ -32,7 +32,8 @@ void RouteIndex::add(const Entry& entry) {
   Node* node = &root_;
   std::vector<Entry>* place = nullptr;
   std::size_t params = 0;
-  for (std::string_view pattern = entry.route->pattern; !pattern.empty();) {
+  // A '/' at its end is for those who read it: "/portal/" is also found as "/portal".
+  for (std::string_view pattern = entry.route->pattern; !pattern.empty() && pattern != "/";) {
     const std::string_view segment = take_segment(pattern);
     if (segment.ends_with("...}")) {
       HK_ASSERT(pattern.empty());

@@ -8,9 +8,10 @@ namespace hk::api {
 
 std::span<const RouteTable> route_tables() {
   // The busiest protocol stands first.
-  static const std::array tables = {qstash::routes(), jobs::routes(),     idempotency::routes(),
-                                    ledger::routes(), transact::routes(), admin::routes(),
-                                    sns::routes()};
+  static const std::array tables = {qstash::routes(),  jobs::routes(),     idempotency::routes(),
+                                    ledger::routes(),  transact::routes(), admin::routes(),
+                                    sns::routes(),     svix::routes(),     webhooks::routes(),
+                                    sources::routes(), portal::routes()};
   return tables;
 }
 
@@ -18,13 +19,11 @@ std::optional<core::RateClass> rate_class(const Route& route) {
   switch (route.rated) {
     case Rated::publish: return core::RateClass::publish;
     case Rated::receive: return core::RateClass::receive;
+    case Rated::ledger: return core::RateClass::ledger;
     case Rated::by_content:
     case Rated::never: return std::nullopt;
     case Rated::by_method:
-      if (route.method == "GET") {
-        return core::RateClass::read;
-      }
-      return route.words.tag == "ledger" ? core::RateClass::ledger : core::RateClass::manage;
+      return route.method == "GET" ? core::RateClass::read : core::RateClass::manage;
   }
   std::unreachable();
 }

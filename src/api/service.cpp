@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/app_token.h"
 #include "api/auth.h"
 #include "api/auth_log.h"
 #include "api/ledger/short_path.h"
 #include "api/once.h"
 #include "api/route_index.h"
 #include "api/sqs/gateway.h"
+#include "api/svix/out_of_scope.h"
 #include "api/text.h"
 #include "base/assert.h"
 #include "observe/metrics.h"
@@ -56,7 +58,13 @@ Result<void> authenticate(const Services& services, const Route& route, Call& ca
       return {};
     }
     case Access::tenant:
-    case Access::tenant_or_admin: {
+    case Access::tenant_or_admin:
+    case Access::app:
+    case Access::app_view:
+    case Access::app_secret:
+    case Access::app_rotate:
+    case Access::app_manage:
+    case Access::app_attempt: {
       if (call.tenant) {  // a part of this server asks
         return {};
       }
@@ -68,6 +76,15 @@ Result<void> authenticate(const Services& services, const Route& route, Call& ca
       const AuthAttempt attempt{.way = "token", .asked_for = route.pattern};
       if (!token.empty()) {
         call.tenant = services.tenants.authenticate(token);
+      }
+      if (auto app = call.tenant ? std::nullopt : find_app_token(services, token)) {
+        if (!takes_app_tokens(route.access) || !may(*app->token, route.access)) {
+          log_refused(call.request, attempt, "a token of an application that may not");
+          return fail(ErrorKind::permission_denied,
+                      "the token of an application does not allow this call");
+        }
+        call.tenant = std::move(app->tenant);
+        call.app = std::move(app->token);
       }
       if (!call.tenant) {
         log_refused(call.request, attempt, token.empty() ? "no token" : "unknown token");
@@ -142,6 +159,17 @@ bool let_in(const Services& services, const Route& route, Surface surface, Call&
   return true;
 }
 
+/// Who asks, and what the path names. It has answered if the request goes no further.
+void admit(const Services& services, const Route& route, const Found& found, Call& call) {
+  if (const Result<void> known = authenticate(services, route, call); !known) {
+    call.answer.refuse(known.error());
+    return;
+  }
+  if (take_params(call, found) && !keep_to_own_application(services, route, call)) {
+    call.answer.refuse(404, "no such application");
+  }
+}
+
 void dispatch(const Services& services, Call& call) {
   ledger::spell_out(call.request.target);
   const std::string_view target = call.request.target;
@@ -149,7 +177,9 @@ void dispatch(const Services& services, Call& call) {
   const Surface surface = found.route != nullptr ? found.surface : surface_of(target);
   call.answer.of_surface(surface, request_id_of(surface, call.request, call.batcher.rng()));
   if (found.route == nullptr) {
-    if (found.allowed.empty()) {
+    if (surface == Surface::svix && svix::is_out_of_scope(target)) {
+      call.answer.refuse(501, "This part of the API is not available here.");
+    } else if (found.allowed.empty()) {
       call.answer.refuse(404, nothing_at(target));
     } else {
       call.answer.refuse_method(found.allowed);
@@ -157,11 +187,8 @@ void dispatch(const Services& services, Call& call) {
     return;
   }
   const Route& route = *found.route;
-  if (const Result<void> known = authenticate(services, route, call); !known) {
-    call.answer.refuse(known.error());
-    return;
-  }
-  if (!take_params(call, found)) {
+  answering(call.answer, [&] { admit(services, route, found, call); });
+  if (!call.answer.pending()) {
     return;
   }
   if (call.tenant) {
@@ -177,14 +204,15 @@ void dispatch(const Services& services, Call& call) {
     answering(call.answer, [&] { route.handler.answers(services, call); });
     return;
   }
-  auto key = read_once_key(services, route, call);
+  auto key = read_once_key(services, route, found.surface, call);
   if (!key) {
-    call.answer(to_response(std::move(key.error()), call.answer.request_id()));
+    call.answer(to_response(std::move(key.error()), found.surface, call.answer.request_id()));
     return;
   }
   answering(call.answer, [&] {
     if (route.handler.writes != nullptr) {
-      carry_out(services, route, call, std::move(*key), route.handler.writes(services, call));
+      carry_out(services, route, found.surface, call, std::move(*key),
+                route.handler.writes(services, call));
     } else {
       route.handler.answers(services, call);
     }
@@ -197,7 +225,7 @@ Service::Service(engine::Submitter& submitter, const engine::TenantDirectory& te
                  observe::Metrics& metrics, Options options)
     : options_(std::move(options)),
       admissions_(options_.rates),
-      services_{submitter, tenants, metrics, options_, admissions_},
+      services_{submitter, tenants, metrics, options_, admissions_, sources_},
       answer_room_(std::make_shared<engine::TenantRoom>(options_.answer_bytes_max)) {
   HK_ASSERT(options_.check_destination);
   HK_ASSERT(options_.check_header);

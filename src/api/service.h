@@ -12,6 +12,7 @@
 #include "api/batcher.h"
 #include "api/call.h"
 #include "api/options.h"
+#include "api/sources/directory.h"
 #include "edge/http/server.h"
 #include "engine/submitter.h"
 #include "engine/tenant_directory.h"
@@ -61,6 +62,7 @@ class Service {
   // Constant after construction.
   const Options options_;
   limits::Admissions admissions_;
+  sources::Directory sources_;
   const Services services_;
   const std::shared_ptr<engine::TenantRoom> answer_room_;
   // Slot i is touched by I/O thread i alone.

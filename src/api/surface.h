@@ -14,6 +14,7 @@ namespace hk::api {
 enum class Surface : std::uint8_t {
   qstash,  ///< {"error": "<text>"}
   own,     ///< problem.h
+  svix,    ///< svix/errors.h
 };
 
 /// A path that no row has still belongs to somebody.

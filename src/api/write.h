@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "api/problem.h"
+#include "api/surface.h"
 #include "base/error.h"
 #include "core/command.h"
 #include "edge/http/message.h"
@@ -53,6 +54,7 @@ auto when_done(Work work) {
   };
 }
 
-http::Response to_response(Said said, std::string_view request_id);
+/// In the words of the surface.
+http::Response to_response(Said said, Surface surface, std::string_view request_id);
 
 }  // namespace hk::api

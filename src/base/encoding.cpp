@@ -100,15 +100,21 @@ std::optional<std::string> decode(std::string_view text, const Values& values) {
 
 }  // namespace
 
-std::string hex(std::string_view bytes) {
-  std::string out(bytes.size() * 2, '\0');
-  char* to = out.data();
+void append_hex(std::string& out, std::string_view bytes) {
+  const std::size_t begin = out.size();
+  out.resize(begin + bytes.size() * 2);
+  char* to = out.data() + begin;
   const char* const digits = hex_digits.data();
   for (const char c : bytes) {
     const auto byte = static_cast<unsigned char>(c);
     *to++ = digits[byte >> 4U];
     *to++ = digits[byte & 15U];
   }
+}
+
+std::string hex(std::string_view bytes) {
+  std::string out;
+  append_hex(out, bytes);
   return out;
 }
 
@@ -131,8 +137,12 @@ std::optional<std::string> unhex(std::string_view text) {
 
 std::string base64(std::string_view bytes) {
   std::string out;
-  append_encoded(out, bytes, standard, true);
+  append_base64(out, bytes);
   return out;
+}
+
+void append_base64(std::string& out, std::string_view bytes) {
+  append_encoded(out, bytes, standard, true);
 }
 
 std::optional<std::string> unbase64(std::string_view text) {

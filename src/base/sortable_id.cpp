@@ -54,7 +54,7 @@ std::string sortable_id(std::string_view prefix, NanoMoment at, std::uint64_t nu
   return id;
 }
 
-std::optional<std::uint64_t> number_in_id(std::string_view id, std::string_view prefix) {
+std::optional<SortableId> parse_sortable_id(std::string_view id, std::string_view prefix) {
   if (!id.starts_with(prefix) || id.size() != prefix.size() + sortable_length) {
     return std::nullopt;
   }
@@ -74,9 +74,17 @@ std::optional<std::uint64_t> number_in_id(std::string_view id, std::string_view 
       return std::nullopt;
     }
   }
-  // 56 random bits, then the number.
-  const std::uint64_t low = std::uint64_t{words[1]} >> 24U;
-  return low | std::uint64_t{words[2]} << 8U | std::uint64_t{words[3]} << 40U;
+  // 56 random bits, then the number, the 1/256 of its second, and the seconds.
+  constexpr std::uint64_t low_24 = 0xff'ffff;
+  return SortableId{
+      .second = sortable_begin_s + std::int64_t{words[4]},
+      .number = words[1] >> 24U | std::uint64_t{words[2]} << 8U | std::uint64_t{words[3]} << 40U,
+      .random = words[0] | (words[1] & low_24) << 32U};
+}
+
+std::optional<std::uint64_t> number_in_id(std::string_view id, std::string_view prefix) {
+  const auto parts = parse_sortable_id(id, prefix);
+  return parts ? std::optional(parts->number) : std::nullopt;
 }
 
 }  // namespace hk

@@ -18,4 +18,13 @@ std::string sortable_id(std::string_view prefix, NanoMoment at, std::uint64_t nu
 /// Its number; nullopt: it is not of that form.
 std::optional<std::uint64_t> number_in_id(std::string_view id, std::string_view prefix);
 
+/// All that such an id holds but for the parts of its second.
+struct SortableId {
+  std::int64_t second = 0;  ///< since 1970
+  std::uint64_t number = 0;
+  std::uint64_t random = 0;  ///< 56 bits
+};
+/// nullopt: it is not of that form.
+std::optional<SortableId> parse_sortable_id(std::string_view id, std::string_view prefix);
+
 }  // namespace hk

@@ -22,9 +22,11 @@
 #include "cli/remote.h"
 #include "cli/remote_flags.h"
 #include "cli/serve.h"
+#include "cli/sources_flags.h"
 #include "cli/tenants.h"
 #include "cli/usage.h"
 #include "cli/version.h"
+#include "cli/webhooks.h"
 #include "config/options.h"
 #include "outbox/settings.h"
 
@@ -48,6 +50,7 @@ struct Arguments {
   RetryArguments retry{};
   AdminArguments admin{};
   LimitArguments limits{};
+  SourceArguments sources{};
   std::string tenant{};
   std::string name{};
   std::string space{"default"};
@@ -58,6 +61,7 @@ struct Arguments {
   bool json = false;
   bool of_outbox = false;
   ListenArguments listen{};
+  WebhookArguments webhooks{};
   std::string listen_on{"127.0.0.1:9000"};
 };
 
@@ -426,10 +430,12 @@ int run(int argc, char** argv) {
   add_keys(app, arguments);
   add_queues(app, arguments);
   add_idempotency(app, arguments);
+  add_sources(app, arguments.remote, arguments.sources, arguments.code);
   add_tail(app, arguments);
   add_listen(app, arguments);
   add_outbox(app, arguments.code);
   add_ledger(app, arguments.code);
+  add_webhooks(app, arguments.webhooks, arguments.code);
   add_offline(app, arguments);
   add_convert(app, arguments.code);
   CLI::App* print_version = app.add_subcommand("version", "Print the version");

@@ -38,6 +38,7 @@ core::Limits core_limits(const config::Options& options) {
   limits.destination_parallelism = static_cast<std::uint32_t>(options.destination_parallelism);
   limits.retention_finished = options.retention_finished;
   limits.retention_dlq = options.retention_dlq;
+  limits.retention_webhooks = options.retention_webhooks;
   limits.response_bytes_kept = options.response_bytes_kept;
   limits.callback_bytes_max = options.body_bytes_max;
   return limits;
@@ -80,13 +81,7 @@ Result<void> Daemon::start() {
     }
     return host;
   };
-  engine_options.sealing = {
-      .seal = [this](const Secret& plain,
-                     const std::string& place) { return master_key_->seal(plain, place); },
-      .open = [this](const std::string& sealed, const std::string& place) -> std::optional<Secret> {
-        auto opened = master_key_->open(sealed, place);
-        return opened ? std::optional(std::move(*opened)) : std::nullopt;
-      }};
+  engine_options.sealing = sealing();
   engine_options.on_commit = [this](double seconds, std::uint64_t batches, std::uint64_t bytes) {
     metrics_.commit(seconds, batches, bytes);
   };
@@ -172,6 +167,16 @@ Result<void> Daemon::look_at_tenants() {
   return load_tenants(options_, *master_key_, *tenants, *tenants_);
 }
 
+core::Sealing Daemon::sealing() {
+  return {
+      .seal = [this](const Secret& plain,
+                     const std::string& place) { return master_key_->seal(plain, place); },
+      .open = [this](const std::string& sealed, const std::string& place) -> std::optional<Secret> {
+        auto opened = master_key_->open(sealed, place);
+        return opened ? std::optional(std::move(*opened)) : std::nullopt;
+      }};
+}
+
 void Daemon::make_service() {
   api::Options api;
   api.body_bytes_max = options_.body_bytes_max;
@@ -197,6 +202,10 @@ void Daemon::make_service() {
   api.check_header = [](std::string_view name, std::string_view value) {
     return delivery::may_forward(name, value);
   };
+  api.check_received = [](std::string_view name, std::string_view value) {
+    return delivery::may_send(name, value);
+  };
+  api.sealing = sealing();
   api.check_zone = [this](std::string_view name) -> Result<void> {
     const auto zone = engines_->zones().load(name);
     return zone ? Result<void>{} : std::unexpected(zone.error());
@@ -213,6 +222,8 @@ void Daemon::make_service() {
   api.admin_token = admin_token_;
   api.metrics_token = options_.metrics_token;
   api.allow_token_in_query = options_.allow_token_in_query;
+  api.public_url = options_.public_url;
+  api.portal_frame_ancestors = options_.portal_frame_ancestors;
   api.backup = [this](const std::string& directory) -> Result<void> {
     if (!options_.master_key.empty()) return store_->checkpoint(directory);
     return store_->checkpoint(directory, [this](const std::string& unfinished) {
@@ -292,10 +303,15 @@ Result<void> Daemon::start_delivery() {
   out.response_bytes_kept = options_.response_bytes_kept;
   out.in_flight_max = options_.global_parallelism;
   couriers_.start(io_threads_.size());
-  const auto keys = delivery::signing_keys_of(*tenants_);
-  auto made = delivery::Deliveries::make(
-      out, couriers_.contexts(),
-      {*engines_, keys, metrics_, *spans_, !options_.otlp_endpoint.empty()});
+  auto made =
+      delivery::Deliveries::make(out, couriers_.contexts(),
+                                 {.submitter = *engines_,
+                                  .keys = delivery::signing_keys_of(*tenants_),
+                                  .metrics = metrics_,
+                                  .spans = *spans_,
+                                  .record_spans = !options_.otlp_endpoint.empty(),
+                                  .webhook_secrets = delivery::webhook_secrets_of(*tenants_),
+                                  .version = version});
   if (!made) return std::unexpected(made.error());
   deliveries_ = std::move(*made);
   return {};

@@ -65,6 +65,7 @@ class Daemon {
   Result<void> listen();
   Result<void> start_engine();
   Result<void> start_delivery();
+  core::Sealing sealing();
   void make_service();
   void register_metrics();
   std::uint64_t busiest();

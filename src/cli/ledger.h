@@ -54,6 +54,11 @@ struct LedgerArguments {
   std::string window_days{};
   std::vector<std::string> entries{};
   bool propose = false;
+  std::vector<std::string> columns{};
+  std::string separator{","};
+  std::string decimals{};
+  bool decimal_comma = false;
+  std::string date_form{"YYYY-MM-DD"};
 };
 
 int list_ledger_accounts(const Connection& connection, const LedgerArguments& arguments);
@@ -71,7 +76,7 @@ int import_ledger(const Connection& connection, const LedgerArguments& arguments
 // ---- reconciliation ----
 
 int set_recon_source(const Connection& connection, const LedgerArguments& arguments);
-/// A file of lines, each a JSON object.
+/// A file of lines, each a JSON object, or CSV.
 int import_recon_lines(const Connection& connection, const LedgerArguments& arguments);
 int list_recon_lines(const Connection& connection, const LedgerArguments& arguments);
 int decide_recon(const Connection& connection, const LedgerArguments& arguments);

@@ -190,8 +190,23 @@ void add_recon(CLI::App& ledger, const std::shared_ptr<LedgerFlags>& flags, cons
   source->add_flag("--propose", arguments.propose, "Match nothing without being asked");
   CLI::App* lines = of_source("import", "Import lines of a statement", import_recon_lines);
   add_value(*lines, "--file", arguments.file, "PATH",
-            "JSON lines: external_id, date, amount, currency, reference, text")
+            "Its lines: external_id, date, amount, currency, reference, text")
       ->required();
+  add_value(*lines, "--format", arguments.format, "FORMAT", "jsonl or csv [jsonl]")
+      ->check(CLI::IsMember({"jsonl", "csv"}));
+  lines
+      ->add_option("--column", arguments.columns,
+                   "Which column of CSV is what [the one of that name]; may be repeated")
+      ->option_text("MEMBER=COLUMN")
+      ->allow_extra_args(false);
+  add_value(*lines, "--separator", arguments.separator, "CHARACTER", "Between columns [,]");
+  add_value(*lines, "--decimals", arguments.decimals, "COUNT",
+            "Amounts in CSV have a decimal point and so many digits behind it [minor units]")
+      ->check(CLI::Range(0, 38));
+  lines->add_flag("--decimal-comma", arguments.decimal_comma, "It is a comma: 1.234,50");
+  add_value(*lines, "--date-form", arguments.date_form, "FORM",
+            "Days in CSV, such as DD.MM.YYYY or M/D/YYYY [YYYY-MM-DD]");
+  add_value(*lines, "--currency", arguments.currency, "CODE", "Of CSV without such a column");
   CLI::App* list = of_source("lines", "List lines by day", list_recon_lines);
   add_value(*list, "--state", arguments.state, "STATE",
             "unmatched, proposed, matched or ignored [all]");

@@ -3,11 +3,15 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <functional>
+#include <memory>
 
+#include "base/ascii.h"
 #include "cli/exit_code.h"
 #include "cli/ledger.h"
 #include "cli/process.h"
 #include "cli/remote_call.h"
+#include "cli/statement_csv.h"
 
 namespace hk::cli {
 
@@ -36,6 +40,56 @@ const json::array& rows_in(const json::value& value, const char* name) {
   const json::value* const found =
       value.is_object() ? value.get_object().if_contains(name) : nullptr;
   return found != nullptr && found->is_array() ? found->get_array() : none;
+}
+
+/// The next line of a statement; nullopt: there is none.
+using NextLine = std::function<Result<std::optional<json::value>>()>;
+
+NextLine json_lines(std::istream& in) {
+  return [&in, number = std::uint64_t{0}]() mutable -> Result<std::optional<json::value>> {
+    std::string line;
+    do {
+      if (!std::getline(in, line)) {
+        return std::nullopt;
+      }
+      ++number;
+    } while (trim(line, white_space).empty());
+    boost::system::error_code wrong;
+    json::value one = json::parse(line, wrong);
+    if (wrong) {
+      return fail(ErrorKind::invalid_argument, fmt::format("line {}: it is no JSON", number));
+    }
+    return one;
+  };
+}
+
+Result<NextLine> csv_lines(std::istream& in, const LedgerArguments& arguments) {
+  StatementForm form{.decimal_comma = arguments.decimal_comma,
+                     .date_form = arguments.date_form,
+                     .currency = arguments.currency};
+  for (const std::string& given : arguments.columns) {
+    if (auto added = add_column(form.columns, given); !added) {
+      return fail(ErrorKind::invalid_argument, "--column " + added.error().message);
+    }
+  }
+  if (arguments.separator.size() != 1) {
+    return fail(ErrorKind::invalid_argument, "--separator must be one character");
+  }
+  form.separator = arguments.separator.front();
+  if (!arguments.decimals.empty()) {
+    form.decimals = static_cast<unsigned>(std::strtoul(arguments.decimals.c_str(), nullptr, 10));
+  }
+  const auto csv = std::make_shared<StatementCsv>(in, std::move(form));
+  if (auto opened = csv->open(); !opened) {
+    return std::unexpected(std::move(opened.error()));
+  }
+  return [csv]() -> Result<std::optional<json::value>> {
+    auto line = csv->next();
+    if (!line) {
+      return std::unexpected(std::move(line.error()));
+    }
+    return *line ? std::optional<json::value>(std::move(**line)) : std::nullopt;
+  };
 }
 
 }  // namespace
@@ -67,24 +121,32 @@ int import_recon_lines(const Connection& connection, const LedgerArguments& argu
     tell("hikyaku: cannot read " + arguments.file);
     return exit_usage;
   }
+  const auto next = arguments.format == "csv" ? csv_lines(file, arguments) : json_lines(file);
+  if (!next) {
+    tell("hikyaku: " + arguments.file + ": " + next.error().message);
+    return exit_usage;
+  }
   const std::string path =
       recon_path(arguments, "/sources/" + query_escape(arguments.source) + "/lines");
   constexpr std::array<const char*, 4> counted = {"imported", "duplicates", "matched", "proposed"};
   std::array<std::uint64_t, counted.size()> counts{};
   json::array lines;
-  std::string line;
-  std::uint64_t number = 0;
+  std::uint64_t sent = 0;
+  const auto tell_sent = [&sent] {
+    if (sent > 0) {
+      tell(fmt::format("The first {} lines were sent before. To go on, start it again.", sent));
+    }
+  };
   for (bool more = true; more;) {
-    more = static_cast<bool>(std::getline(file, line));
+    auto line = (*next)();
+    if (!line) {
+      tell("hikyaku: " + arguments.file + ": " + line.error().message);
+      tell_sent();
+      return exit_usage;
+    }
+    more = line->has_value();
     if (more) {
-      ++number;
-      boost::system::error_code wrong;
-      json::value one = json::parse(line, wrong);
-      if (wrong) {
-        tell(fmt::format("hikyaku: line {} of {} is no JSON", number, arguments.file));
-        return exit_usage;
-      }
-      lines.push_back(std::move(one));
+      lines.push_back(std::move(**line));
     }
     if (lines.empty() || (more && lines.size() < lines_at_once)) {
       continue;
@@ -93,13 +155,13 @@ int import_recon_lines(const Connection& connection, const LedgerArguments& argu
     const auto answer =
         send(connection, "POST", path, json::serialize(json::object{{"lines", lines}}), code);
     if (!answer) {
-      tell(fmt::format("Lines up to {} of the file were sent before. To go on, start it again.",
-                       number - lines.size()));
+      tell_sent();
       return code;
     }
     for (std::size_t i = 0; i < counted.size(); ++i) {
       counts[i] += std::strtoull(text_of(answer->value, counted[i]).c_str(), nullptr, 10);
     }
+    sent += lines.size();
     lines.clear();
   }
   if (connection.json) {

@@ -6,10 +6,12 @@
 #include <utility>
 
 #include "api/sns/signing_key.h"
+#include "api/sources/directory.h"
 #include "cli/process.h"
 #include "cli/sealed.h"
 #include "config/file.h"
 #include "core/ledger/sealing.h"
+#include "core/webhook/id.h"
 #include "engine/reseal.h"
 
 namespace hk::cli {
@@ -65,7 +67,7 @@ Result<KeyPlace> key_place(const std::string& data) {
 }
 
 Result<MasterKey> open_master_key(const KeyPlace& place, store::Store& store, IfMissing missing) {
-  const auto sealed = read_sealed(store);
+  const auto sealed = read_sealed(store, Endpoints::left_out);
   if (!sealed) {
     return std::unexpected(sealed.error());
   }
@@ -110,7 +112,7 @@ Result<MasterKey> open_master_key(const KeyPlace& place, store::Store& store, If
 }
 
 std::vector<std::string> check_master_key(const KeyPlace& place, store::Store& store) {
-  const auto sealed = read_sealed(store);
+  const auto sealed = read_sealed(store, Endpoints::included);
   if (!sealed || sealed->empty()) {
     return {};  // what cannot be read is a problem of the store
   }
@@ -137,6 +139,23 @@ std::vector<std::string> check_master_key(const KeyPlace& place, store::Store& s
     if (!opened) {
       problems.push_back("The key of the ledger book " + book.id +
                          " does not open: " + opened.error().message);
+    }
+  }
+  for (const core::webhook::Endpoint& endpoint : sealed->endpoints) {
+    const std::string_view name = name_of_tenant(*sealed, endpoint.tenant);
+    if (auto opened = engine::resealed(endpoint, name, *key, *key); !opened) {
+      problems.push_back("The secrets of the endpoint " + core::webhook::id_of(endpoint) +
+                         " do not open: " + opened.error().message);
+    }
+  }
+  for (const core::Source& source : sealed->sources) {
+    for (const core::SourceSecret& one : source.secrets) {
+      const auto opened =
+          key->open(one.sealed, api::sources::secret_place(source.tenant, source.id, one.id));
+      if (!opened) {
+        problems.push_back("The secret " + one.id + " of source " + source.name +
+                           " does not open: " + opened.error().message);
+      }
     }
   }
   return problems;

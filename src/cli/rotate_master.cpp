@@ -11,12 +11,14 @@
 #include <memory>
 
 #include "api/sns/signing_key.h"
+#include "api/sources/directory.h"
 #include "cli/exit_code.h"
 #include "cli/master_key.h"
 #include "cli/process.h"
 #include "cli/sealed.h"
 #include "config/file.h"
 #include "core/ledger/sealing.h"
+#include "core/webhook/id.h"
 #include "engine/reseal.h"
 #include "store/codec.h"
 #include "store/crash_point.h"
@@ -81,6 +83,27 @@ Result<std::vector<store::Write>> resealed(const Sealed& sealed, const MasterKey
     book.sealed_key = to.seal(*key, place);
     store::encode(core::Put<core::ledger::Book>{std::move(book)}, writes);
   }
+  for (const core::webhook::Endpoint& endpoint : sealed.endpoints) {
+    auto done = engine::resealed(endpoint, name_of_tenant(sealed, endpoint.tenant), from, to);
+    if (!done) {
+      return fail(done.error().kind, "the secrets of the endpoint " +
+                                         core::webhook::id_of(endpoint) +
+                                         " do not open: " + done.error().message);
+    }
+    store::encode(core::Put<core::webhook::Endpoint>{std::move(*done)}, writes);
+  }
+  for (core::Source source : sealed.sources) {
+    for (core::SourceSecret& one : source.secrets) {
+      const std::string place = api::sources::secret_place(source.tenant, source.id, one.id);
+      auto secret = from.open(one.sealed, place);
+      if (!secret) {
+        return fail(secret.error().kind, "a secret of source " + source.name +
+                                             " does not open: " + secret.error().message);
+      }
+      one.sealed = to.seal(*secret, place);
+    }
+    store::encode(core::Put<core::Source>{std::move(source)}, writes);
+  }
   return writes;
 }
 
@@ -96,7 +119,7 @@ Result<Rotated> rotate(const KeyPlace& place, store::DurableStore& store,
   const auto current = open_master_key(place, store, IfMissing::refuse);
   if (!current && by_setting && named) {
     // The end of an earlier try may not have been seen by who made it.
-    const auto sealed = read_sealed(store);
+    const auto sealed = read_sealed(store, Endpoints::left_out);
     if (sealed && sealed->pepper && named->with_pepper(*sealed->pepper)) {
       return Rotated{.tenants = sealed->tenants.size(), .before = true};
     }
@@ -104,7 +127,7 @@ Result<Rotated> rotate(const KeyPlace& place, store::DurableStore& store,
   if (!current) {
     return std::unexpected(current.error());
   }
-  const auto sealed = read_sealed(store);
+  const auto sealed = read_sealed(store, Endpoints::included);
   if (!sealed) {
     return std::unexpected(sealed.error());
   }
@@ -142,7 +165,8 @@ Result<Rotated> rotate(const KeyPlace& place, store::DurableStore& store,
 /// What the old key opens goes out of the files of the store, too.
 Result<void> forget_old(store::DurableStore& store) {
   for (const store::Table table :
-       {store::Table::tenant, store::Table::document, store::Table::meta}) {
+       {store::Table::tenant, store::Table::document, store::Table::source,
+        store::Table::webhook_endpoint, store::Table::meta}) {
     if (auto done = store.rewrite(table); !done) {
       return done;
     }

@@ -1,5 +1,7 @@
 #include "cli/sealed.h"
 
+#include <algorithm>
+
 #include "api/sns/signing_key.h"
 #include "cli/read_stored.h"
 #include "store/codec.h"
@@ -7,7 +9,12 @@
 
 namespace hk::cli {
 
-Result<Sealed> read_sealed(store::Store& store) {
+std::string_view name_of_tenant(const Sealed& sealed, core::TenantId id) {
+  const auto found = std::ranges::find(sealed.tenants, id, &core::Tenant::id);
+  return found == sealed.tenants.end() ? std::string_view() : std::string_view(found->name);
+}
+
+Result<Sealed> read_sealed(store::Store& store, Endpoints endpoints) {
   Sealed sealed;
   const auto stored = store.snapshot()->get(store::Table::meta, store::pepper_key);
   if (!stored) {
@@ -20,7 +27,7 @@ Result<Sealed> read_sealed(store::Store& store) {
     }
     sealed.pepper = std::move(*pepper);
   }
-  return read_stored(store, [&sealed](store::TypedReader& reader) {
+  return read_stored(store, [&sealed, endpoints](store::TypedReader& reader) {
     sealed.tenants = reader.scan<core::Tenant>();
     for (const core::Tenant& tenant : sealed.tenants) {
       for (core::Document& one :
@@ -29,6 +36,10 @@ Result<Sealed> read_sealed(store::Store& store) {
       }
     }
     sealed.books = reader.scan<core::ledger::Book>();
+    if (endpoints == Endpoints::included) {
+      sealed.endpoints = reader.scan<core::webhook::Endpoint>();
+    }
+    sealed.sources = reader.scan<core::Source>();
     return std::move(sealed);
   });
 }

@@ -70,6 +70,60 @@ Result<void> check_rates(const Options& options) {
   return {};
 }
 
+/// One word of frame-ancestors. Nothing else is let in: the value becomes a part of a header.
+bool is_frame_ancestor(std::string_view word) {
+  if (word == "'self'" || word == "'none'") {
+    return true;
+  }
+  for (const std::string_view scheme : {"https://", "http://"}) {
+    if (word.starts_with(scheme)) {
+      word.remove_prefix(scheme.size());
+      return !word.empty() && word.find_first_not_of(
+                                  "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrs"
+                                  "tuvwxyz0123456789.-:*[]") == std::string_view::npos;
+    }
+  }
+  return false;
+}
+
+Result<void> check_frame_ancestors(std::string_view value) {
+  std::size_t words = 0;
+  bool none = false;
+  for (std::string_view left = value; !left.empty();) {
+    const std::string_view word = left.substr(0, left.find(' '));
+    left.remove_prefix(std::min(left.size(), word.size() + 1));
+    if (word.empty()) {
+      continue;
+    }
+    if (!is_frame_ancestor(word)) {
+      return wrong("portal_frame_ancestors: \"" + std::string(word) +
+                   "\" is not an origin; write 'self' or 'none' with their quotes, or origins such "
+                   "as https://app.example.com, with spaces between them");
+    }
+    none = none || word == "'none'";
+    ++words;
+  }
+  if (words == 0 || (none && words > 1)) {
+    return wrong(
+        "portal_frame_ancestors: write 'none' alone to forbid frames, or the origins that may show "
+        "the portal");
+  }
+  return {};
+}
+
+/// Paths are appended to it.
+Result<void> check_public_url(std::string_view url) {
+  const bool is_web = url.starts_with("https://") || url.starts_with("http://");
+  const std::string_view behind = url.substr(std::min(url.size(), url.find("://") + 3));
+  if (!url.empty() && (!is_web || behind.empty() || behind.starts_with('/') ||
+                       url.find_first_of(" \t\"<>?#@\\") != std::string_view::npos)) {
+    return wrong(
+        "public_url: write an http or https URL without user, query and fragment, such as "
+        "https://hooks.example.com");
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<void> check_together(const Options& options) {
@@ -77,6 +131,12 @@ Result<void> check_together(const Options& options) {
     return fits;
   }
   if (auto fits = check_rates(options); !fits) {
+    return fits;
+  }
+  if (auto fits = check_public_url(options.public_url); !fits) {
+    return fits;
+  }
+  if (auto fits = check_frame_ancestors(options.portal_frame_ancestors); !fits) {
     return fits;
   }
   if (options.tls_cert.empty() != options.tls_key.empty()) {

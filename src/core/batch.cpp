@@ -55,6 +55,11 @@ void Batch::expire_key(Moment at, TenantId tenant, std::string id) {
   expiry(at).keys.emplace_back(tenant, std::move(id));
 }
 
+void Batch::expire_event(Moment at, TenantId tenant, std::uint64_t application,
+                         std::uint64_t number) {
+  expiry(at).events.emplace_back(tenant, application, number);
+}
+
 Batch::Output Batch::take() {
   for (auto& [tenant, events] : events_) {
     put(Put<Events>{{tenant, now_, number_, std::move(events)}});

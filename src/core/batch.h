@@ -70,6 +70,7 @@ class Batch {
   void expire_message(Moment at, Seq seq);
   void expire_dedup(Moment at, TenantId tenant, const std::string& id);
   void expire_key(Moment at, TenantId tenant, std::string id);
+  void expire_event(Moment at, TenantId tenant, std::uint64_t application, std::uint64_t number);
   void effect(Effect effect) { effects_.push_back(std::move(effect)); }
   /// Of a Receive that was answered with Later, in this batch or before.
   void answer(ReceiverId receiver, Reply reply) { late_.push_back({receiver, std::move(reply)}); }

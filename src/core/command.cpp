@@ -27,7 +27,11 @@ TenantId named_by(const PutDocumentCommand& put) { return put.document.tenant; }
 TenantId named_by(const CreateTopic& create) { return create.topic.tenant; }
 TenantId named_by(const SetTopic& set) { return set.topic.tenant; }
 TenantId named_by(const UpsertSchedule& upsert) { return upsert.schedule.tenant; }
+TenantId named_by(const PutSource& put) { return put.source.tenant; }
 TenantId named_by(const UpsertTenant& upsert) { return upsert.tenant.id; }
+TenantId named_by(const webhook::CreateEventType& create) { return create.type.tenant; }
+TenantId named_by(const webhook::PutSettings& put) { return put.settings.tenant; }
+TenantId named_by(const webhook::PublishEvent& publish) { return publish.event.tenant; }
 template <class One>
   requires std::same_as<decltype(One::tenant), TenantId>
 TenantId named_by(const One& one) {
@@ -128,9 +132,13 @@ HK_COMMAND(StartMoveTask)
 HK_COMMAND(CancelMoveTask)
 HK_COMMAND(ListMoveTasks)
 HK_COMMAND(StartCancelTask)
+HK_COMMAND(StartReplay)
+HK_COMMAND(ChangeReplay)
+HK_COMMAND(StartExpunge)
 HK_REPLY(TaskStarted)
 HK_REPLY(MoveTaskCanceled)
 HK_REPLY(MoveTasksListed)
+HK_REPLY(TaskStored)
 
 HK_COMMAND(UpsertEndpoints)
 HK_COMMAND(RemoveEndpoints)
@@ -183,6 +191,57 @@ HK_REPLY(ledger::LedgerApplied)
 
 HK_COMMAND(Transact)
 HK_REPLY(Transacted)
+
+HK_COMMAND(webhook::CreateApplication)
+HK_COMMAND(webhook::ChangeApplication)
+HK_COMMAND(webhook::DeleteApplication)
+HK_COMMAND(webhook::CreateEventType)
+HK_COMMAND(webhook::ChangeEventType)
+HK_COMMAND(webhook::DeleteEventType)
+HK_COMMAND(webhook::ImportEventTypes)
+HK_COMMAND(webhook::CreateEndpoint)
+HK_COMMAND(webhook::ChangeEndpoint)
+HK_COMMAND(webhook::DeleteEndpoint)
+HK_COMMAND(webhook::RotateSecret)
+HK_COMMAND(webhook::ChangeHeaders)
+HK_COMMAND(webhook::ChangeDelivery)
+HK_COMMAND(webhook::PauseEndpoint)
+HK_COMMAND(webhook::ResumeEndpoint)
+HK_COMMAND(webhook::CancelWaiting)
+HK_COMMAND(webhook::InspectEndpoint)
+HK_COMMAND(webhook::PutSettings)
+HK_COMMAND(webhook::CreateToken)
+HK_COMMAND(webhook::ExpireTokens)
+HK_COMMAND(webhook::DropToken)
+HK_COMMAND(webhook::CreateIntegration)
+HK_COMMAND(webhook::ChangeIntegration)
+HK_COMMAND(webhook::DeleteIntegration)
+HK_COMMAND(webhook::RotateIntegrationKey)
+HK_COMMAND(webhook::PublishEvent)
+HK_COMMAND(webhook::Resend)
+HK_COMMAND(webhook::ExpungeEvents)
+HK_COMMAND(webhook::ExpungeAttempt)
+HK_REPLY(webhook::Refused)
+HK_REPLY(webhook::ApplicationStored)
+HK_REPLY(webhook::EventTypeStored)
+HK_REPLY(webhook::EventTypesImported)
+HK_REPLY(webhook::EndpointStored)
+HK_REPLY(webhook::DeliveriesChanged)
+HK_REPLY(webhook::EndpointInspected)
+HK_REPLY(webhook::TokenStored)
+HK_REPLY(webhook::IntegrationStored)
+HK_REPLY(webhook::EventStored)
+HK_REPLY(webhook::EventsExpunged)
+HK_COMMAND(PutSource)
+HK_COMMAND(DeleteSource)
+HK_COMMAND(ReceiveInbound)
+HK_COMMAND(QuarantineInbound)
+HK_COMMAND(ReleaseQuarantined)
+HK_COMMAND(DropQuarantined)
+HK_REPLY(SourceStored)
+HK_REPLY(InboundReceived)
+HK_REPLY(QuarantineReleased)
+HK_REPLY(InboundRejected)
 
 HK_REPLY(Done)
 

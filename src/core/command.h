@@ -15,17 +15,20 @@
 #include "core/pull/commands.h"
 #include "core/queue/commands.h"
 #include "core/schedule/commands.h"
+#include "core/source/commands.h"
 #include "core/task/commands.h"
 #include "core/tenant/commands.h"
 #include "core/topic/commands.h"
 #include "core/transact/commands.h"
+#include "core/webhook/commands.h"
 
 namespace hk::core {
 
 struct Commands {
-  using Parts = std::variant<MessageCommand, QueueCommand, PullCommand, TaskCommand, TopicCommand,
-                             ScheduleCommand, FlowCommand, IdempotencyCommand, DocumentCommand,
-                             TenantCommand, ledger::LedgerCommand, TransactCommand>;
+  using Parts =
+      std::variant<MessageCommand, QueueCommand, PullCommand, TaskCommand, TopicCommand,
+                   ScheduleCommand, FlowCommand, IdempotencyCommand, DocumentCommand, TenantCommand,
+                   ledger::LedgerCommand, TransactCommand, webhook::WebhookCommand, SourceCommand>;
 };
 using Command = OneOf<Commands>;
 
@@ -39,9 +42,10 @@ const Command& effect_of(const Command& command);
 struct Done {};
 
 struct Replies {
-  using Parts = std::variant<std::variant<Done>, MessageReply, QueueReply, PullReply, TaskReply,
-                             TopicReply, ScheduleReply, FlowReply, IdempotencyReply, TenantReply,
-                             ledger::LedgerReply, TransactReply>;
+  using Parts =
+      std::variant<std::variant<Done>, MessageReply, QueueReply, PullReply, TaskReply, TopicReply,
+                   ScheduleReply, FlowReply, IdempotencyReply, TenantReply, ledger::LedgerReply,
+                   TransactReply, webhook::WebhookReply, SourceReply>;
 };
 using Reply = Result<OneOf<Replies>>;
 

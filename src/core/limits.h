@@ -34,7 +34,8 @@ struct Limits {
   std::size_t meta_every_messages = 8192;
   Millis lease_grace{5000};  ///< beyond the attempt's timeout
   Millis retention_finished{3LL * 86'400'000};
-  Millis retention_dlq{30LL * 86'400'000};  ///< 0 = for ever
+  Millis retention_dlq{30LL * 86'400'000};       ///< 0 = for ever
+  Millis retention_webhooks{90LL * 86'400'000};  ///< events, deliveries and their attempts
   std::size_t expiries_per_batch = 8;
   std::size_t timers_per_batch = 256;
   Millis expiry_poll{1000};
@@ -54,6 +55,7 @@ struct Limits {
   std::size_t cancel_tasks_running = 100;  ///< of one tenant
   std::size_t cancel_tasks_kept = 1000;    ///< of one tenant, the running ones included
   Millis cancel_tasks_kept_for{7LL * 86'400'000};
+  Millis webhook_tasks_kept_for{30LL * 86'400'000};
   std::size_t key_waits = 10'000;  ///< claims that wait for the end of another
   std::size_t key_waits_of_tenant = 1000;
   std::size_t key_waits_of_key = 100;
@@ -66,6 +68,22 @@ struct Limits {
   std::size_t ledger_monitors_max = 1000;                      ///< of one book
   std::size_t ledger_rollups_max = 100;                        ///< of one book
   std::size_t ledger_rollup_accounts_per_batch = 256;          ///< that a new one takes at once
+  std::size_t webhook_applications_max = 1'000'000;            ///< of one tenant
+  std::size_t webhook_event_types_max = 10'000;                ///< of one tenant
+  std::size_t webhook_integrations_max = 1000;                 ///< of one application
+  std::size_t webhook_tokens_max = 20'000;   ///< of one application: all of them end in a batch
+  std::size_t webhook_old_secrets_max = 10;  ///< of one endpoint
+  std::size_t webhook_headers_max = 50;      ///< of one endpoint
+  std::size_t webhook_memory_bytes = std::size_t{64} << 20U;  ///< of endpoints in memory, roughly
+  std::size_t sources_max = 1000;                             ///< of one tenant
+  Millis source_events_kept_for{30LL * 86'400'000};
+  Millis source_upkeep_every{3'600'000};
+  std::size_t source_rows_per_batch = 256;  ///< of events that are forgotten
+  std::size_t quarantine_items_max = 1000;  ///< rejected requests of one source
+  std::size_t quarantine_bytes_max = std::size_t{64} << 20U;
+  Millis quarantine_kept_for{7LL * 86'400'000};
+  std::size_t quarantined_per_second = 10;  ///< of one source
+  std::size_t quarantined_per_batch = 16;   ///< that are forgotten: a body may have a MiB
   std::size_t callback_bytes_max = std::size_t{10} * 1024 * 1024;  ///< of a callback's body
 };
 

@@ -27,11 +27,13 @@
 #include "core/pull/pulls.h"
 #include "core/queue/queues.h"
 #include "core/schedule/schedules.h"
+#include "core/source/sources.h"
 #include "core/task/tasks.h"
 #include "core/tenant/tenants.h"
 #include "core/timer/timers.h"
 #include "core/topic/topics.h"
 #include "core/transact/transacts.h"
+#include "core/webhook/webhooks.h"
 
 namespace hk::core {
 
@@ -98,6 +100,8 @@ class Machine {
   Tenants& component(const TenantCommand& /*command*/) { return tenants_; }
   ledger::Ledger& component(const ledger::LedgerCommand& /*command*/) { return ledger_; }
   Transacts& component(const TransactCommand& /*command*/) { return transacts_; }
+  webhook::Webhooks& component(const webhook::WebhookCommand& /*command*/) { return webhooks_; }
+  Sources& component(const SourceCommand& /*command*/) { return sources_; }
 
   Context context_;
   Scheduler scheduler_;
@@ -114,7 +118,9 @@ class Machine {
   Pulls pulls_;
   Tasks tasks_;
   ledger::Ledger ledger_;
+  webhook::Webhooks webhooks_;
   Transacts transacts_;
+  Sources sources_;
 };
 
 }  // namespace hk::core

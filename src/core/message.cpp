@@ -3,6 +3,7 @@
 #include <array>
 
 #include "base/assert.h"
+#include "core/message/record.h"
 
 namespace hk::core {
 
@@ -88,6 +89,11 @@ std::string sequence_text(MessageId id) {
   return std::string(20 - digits.size(), '0') + digits;
 }
 
+std::string fence_text(PartitionId partition, const Fence& fence) {
+  return std::to_string(partition.value()) + '.' + std::to_string(fence.epoch) + '.' +
+         std::to_string(fence.attempt);
+}
+
 std::optional<MessageId> parse_message_id(std::string_view text) {
   if (text.size() == uuid_size) {
     return parse_uuid(text);
@@ -103,6 +109,8 @@ std::optional<MessageId> parse_message_id(std::string_view text) {
   return MessageId{Seq{*seq}, *nonce};
 }
 
-bool made_by_qstash(const Message& message) { return !message.pull && !message.notification; }
+bool made_by_qstash(const Message& message) {
+  return !message.pull && !message.notification && !message.webhook;
+}
 
 }  // namespace hk::core

@@ -129,6 +129,20 @@ struct PullPart {
   friend bool operator==(const PullPart&, const PullPart&) = default;
 };
 
+/// What makes a message the delivery of a webhook: it has no URL, headers or body of its own. Those
+/// are its event's and its endpoint's, as they are when an attempt begins (webhook/record.h).
+struct WebhookPart {
+  std::uint64_t application = 0;
+  std::uint64_t endpoint = 0;
+  std::uint64_t event = 0;
+  std::uint32_t generation = 0;  ///< 0: from the publish; one more for each that was made again
+  bool manual = false;           ///< one attempt by hand: it is not tried again
+  MessageId settles{};           ///< manual: the delivery that its success settles; seq 0 = none
+  std::uint64_t replay = 0;      ///< the number of the task that made it; 0 = none
+  std::uint64_t bytes = 0;       ///< of the payload
+  friend bool operator==(const WebhookPart&, const WebhookPart&) = default;
+};
+
 struct Message {
   // Set by the core when it accepts.
   MessageId id{};
@@ -164,6 +178,7 @@ struct Message {
   MessageId callback_of{};  ///< the message whose attempt this tells of; seq 0 = none
   /// It waits in its queue until somebody asks for it; url is empty then. nullopt: it is pushed.
   std::optional<PullPart> pull{};
+  std::optional<WebhookPart> webhook{};  ///< nullopt: it is no delivery of a webhook
   bool edited = false;        ///< a retry whose receiver gets something else than what failed
   bool notification = false;  ///< a topic of SNS sends it to a subscriber's URL
 
@@ -171,7 +186,8 @@ struct Message {
 };
 
 /// Published, enqueued with a destination or scheduled, and what tells of such a message. What
-/// waits to be pulled belongs to its queue, whoever sent it, and a notification to its topic.
+/// waits to be pulled belongs to its queue, whoever sent it, a notification to its topic, and the
+/// delivery of a webhook to its endpoint.
 bool made_by_qstash(const Message& message);
 
 }  // namespace hk::core

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -24,13 +25,17 @@ struct Put {
   }
 };
 
-/// A schedule holds a whole message: every mutation would be as large as one.
-template <>
-struct Put<Schedule> {
-  std::shared_ptr<const Schedule> row{};
+/// Every mutation would be as large as one of them: a schedule holds a whole message.
+template <class R>
+concept Large = std::is_same_v<R, Schedule> || std::is_same_v<R, webhook::Event> ||
+                std::is_same_v<R, webhook::Endpoint> || std::is_same_v<R, webhook::Settings>;
+template <Large R>
+struct Put<R> {
+  std::shared_ptr<const R> row{};
 
-  explicit Put(Schedule schedule) : row(std::make_shared<const Schedule>(std::move(schedule))) {}
-  [[nodiscard]] const Schedule& record() const { return *row; }
+  explicit Put(R record) : row(std::make_shared<const R>(std::move(record))) {}
+  explicit Put(std::shared_ptr<const R> record) : row(std::move(record)) {}
+  [[nodiscard]] const R& record() const { return *row; }
   [[nodiscard]] auto key() const { return key_of(*row); }
 };
 

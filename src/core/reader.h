@@ -31,6 +31,11 @@ class Reader {
   Maybe<R> get(const KeyOf<R>& key) {
     return table<R>().get(key);
   }
+  /// Of each key what get() says; best in the order of the keys.
+  template <class R>
+  std::vector<Maybe<R>> get_many(const std::vector<KeyOf<R>>& keys) {
+    return table<R>().get_many(keys);
+  }
   /// Rows of the range, at most `limit`, in the order of their keys or downwards from its end.
   template <class R>
   std::vector<Row<R>> scan(const Range<R>& range = {}, std::size_t limit = all_rows,

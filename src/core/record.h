@@ -15,15 +15,17 @@
 #include "core/pull/record.h"
 #include "core/queue/record.h"
 #include "core/schedule/record.h"
+#include "core/source/record.h"
 #include "core/task/record.h"
 #include "core/tenant/record.h"
 #include "core/timer/record.h"
 #include "core/topic/record.h"
+#include "core/webhook/record.h"
 
 namespace hk::core {
 
 struct Meta {
-  std::uint32_t format = 5;  ///< of the records
+  std::uint32_t format = 6;  ///< of the records
   std::uint32_t epoch = 0;
   /// Every unfinished message with seq <= indexed_up_to has an index entry in its lane.
   Seq indexed_up_to{};

@@ -6,6 +6,7 @@
 
 #include "base/assert.h"
 #include "delivery/destination.h"
+#include "delivery/envelope/envelope.h"
 #include "delivery/request_head.h"
 
 namespace hk::delivery {
@@ -65,7 +66,11 @@ void Attempt::begin() {
 
 void Attempt::on_resolved(const Result<Addresses>& answers) {
   if (!answers) {
-    end_failed(AttemptResult::network_error, answers.error().message);
+    if (answers.error().kind == ErrorKind::unavailable) {
+      end_failed(AttemptResult::network_error, answers.error().message);
+    } else {
+      end_not_made(AttemptResult::network_error, answers.error().message);
+    }
     return;
   }
   go_to(*answers);
@@ -107,16 +112,25 @@ void Attempt::send(ConnectionPtr connection) {
   out.clear();
   const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
   if (const auto built = append_request_head(out, request_, url_, now); !built) {
-    end_failed(AttemptResult::blocked, "not sent: " + built.error().message);
+    std::string text = "not sent: " + built.error().message;
+    if (built.error().kind == ErrorKind::unavailable) {
+      end_not_made(AttemptResult::blocked, std::move(text));
+    } else {
+      end_failed(AttemptResult::blocked, std::move(text));
+    }
     return;
   }
+  const ResponseLimits& limits = means_.response_limits;
+  const AnswerBounds bounds = request_.envelope->answer_bounds().value_or(
+      AnswerBounds{.kept = request_.whole_answer ? limits.body_bytes_read : limits.body_bytes_kept,
+                   .read = limits.body_bytes_read});
   std::string_view tail = message.body;
   if (tail.size() <= body_bytes_copied) {
     out.append(tail);
     tail = {};
   }
   connection_->send(tail, tail.empty() ? nullptr : request_.message, request_.method() == "HEAD",
-                    request_.whole_answer, *this);
+                    bounds, *this);
 }
 
 void Attempt::on_long_answer() {
@@ -136,8 +150,7 @@ bool Attempt::try_read_on() {
 
 void Attempt::on_response() {
   Response response = std::move(connection_->response());
-  Outcome outcome =
-      judge_answer(response.status, response.non_retryable, response.retry_after.wish());
+  Outcome outcome = request_.envelope->judge(request_, response);
   const auto now = Clock::now();
   means_.pool.give_back(std::move(connection_), now);
   const auto result = outcome.delivered ? AttemptResult::delivered : AttemptResult::http_error;
@@ -148,6 +161,10 @@ void Attempt::on_fault(Fault fault, std::string text) {
   connection_.reset();
   if (fault == Fault::not_pinned) {
     end_failed(AttemptResult::blocked, "blocked_by_policy");
+    return;
+  }
+  if (fault == Fault::no_means) {
+    end_not_made(AttemptResult::network_error, std::move(text));
     return;
   }
   // Nothing was sent, so another address of the same name is not a second delivery.
@@ -184,13 +201,19 @@ void Attempt::on_deadline(Clock::time_point now) {
 }
 
 void Attempt::end_failed(AttemptResult result, std::string error) {
-  end(result, Outcome{.error = std::move(error)}, {}, Clock::now());
+  end(result, Outcome{.error = request_.envelope->explained(std::move(error))}, {}, Clock::now());
+}
+
+void Attempt::end_not_made(AttemptResult result, std::string error) {
+  not_made_ = true;
+  end_failed(result, std::move(error));
 }
 
 void Attempt::end(AttemptResult result, Outcome outcome, Response response, Clock::time_point now) {
   owner_.on_end(*this, {.result = result,
                         .delivered = outcome.delivered,
                         .give_up = outcome.give_up,
+                        .not_made = not_made_,
                         .retry_after = outcome.retry_after,
                         .error = std::move(outcome.error),
                         .status = response.status,

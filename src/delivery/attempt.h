@@ -77,6 +77,8 @@ class Attempt final : public DeadlineWheel::Node, public ConnectionUser {
   void end(observe::AttemptResult result, Outcome outcome, Response response,
            Clock::time_point now);
   void end_failed(observe::AttemptResult result, std::string error);
+  /// Of our own trouble: nothing was sent.
+  void end_not_made(observe::AttemptResult result, std::string error);
 
   void on_open() override;
   void on_long_answer() override;
@@ -95,6 +97,7 @@ class Attempt final : public DeadlineWheel::Node, public ConnectionUser {
   Clock::time_point last_;      ///< the attempt's own deadline
   Clock::time_point deadline_;  ///< of what it does now; not after last_
   std::chrono::milliseconds timeout_{};
+  bool not_made_ = false;
 };
 
 }  // namespace hk::delivery

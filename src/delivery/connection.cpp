@@ -34,6 +34,12 @@ asio::ip::tcp::endpoint endpoint_of(const Address& address, std::uint16_t port) 
   return {asio::ip::address_v4(bytes), port};
 }
 
+bool is_our_shortage(const boost::system::error_code& error) {
+  return error.category() == boost::system::system_category() &&
+         (error.value() == EMFILE || error.value() == ENFILE || error.value() == ENOBUFS ||
+          error.value() == ENOMEM);
+}
+
 /// Who has vanished says no goodbye: a machine that is off, a router that forgot the connection. An
 /// attempt may have hours, so the kernel asks. What stays unacknowledged ends the connection, too;
 /// a receiver that reads nothing of its request for so long cannot have acted on it.
@@ -69,7 +75,8 @@ void Connection::open(const net::Url& url, const Address& judged, TlsClient& tls
   if (error) {
     // Told later, as every other failure is: the user is in the middle of starting.
     asio::post(socket_.get_executor(), [self = ConnectionPtr(this), error] {
-      self->fault(Fault::not_connected, "not connected: " + error.message());
+      self->fault(is_our_shortage(error) ? Fault::no_means : Fault::not_connected,
+                  "not connected: " + error.message());
     });
     return;
   }
@@ -128,7 +135,7 @@ void Connection::opened() {
     try {
       plain_.emplace(sockets_, std::move(socket_));
     } catch (const std::bad_alloc&) {
-      fault(Fault::not_connected, "not connected: the kernel can watch no more connections");
+      fault(Fault::no_means, "not connected: the kernel can watch no more connections");
       return;
     }
   }
@@ -164,13 +171,13 @@ bool Connection::is_reusable() const {
 }
 
 void Connection::send(std::string_view tail, std::shared_ptr<const void> owner, bool no_body,
-                      bool keep_all, ConnectionUser& user) {
+                      const AnswerBounds& bounds, ConnectionUser& user) {
   HK_ASSERT(!requested_ && !writing_ && !closed_);
   user_ = &user;
   requested_ = true;
   answered_ = false;
   may_be_long_ = false;
-  reader_.begin(no_body, keep_all);
+  reader_.begin(no_body, bounds);
   tail_ = tail;
   tail_owner_ = std::move(owner);
   if (stream_ != nullptr) {

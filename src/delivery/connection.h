@@ -26,6 +26,7 @@
 namespace hk::delivery {
 
 enum class Fault : std::uint8_t {
+  no_means,       ///< nothing was sent: this process has no room for one more connection
   not_connected,  ///< nothing was sent: another address may be tried
   not_pinned,     ///< the peer is not the address that was judged
   broken,         ///< the request may have been received
@@ -65,16 +66,16 @@ class Connection final
   Connection(net::PollSet& sockets, const ResponseLimits& limits);
   ~Connection() = default;
 
-  /// Connects and, for https, shakes hands; then on_open() or on_fault(not_connected | not_pinned).
+  /// Connects and, for https, shakes hands; then on_open() or on_fault(), not with `broken`.
   /// `silent_max`: a peer that acknowledges nothing for so long has vanished.
   void open(const net::Url& url, const Address& judged, TlsClient& tls,
             std::chrono::milliseconds silent_max, ConnectionUser& user);
 
   /// Sends out_buffer() and then `tail` (kept alive by `owner`); then on_response() or
-  /// on_fault(broken). `no_body`, `keep_all`: of the answer (ResponseReader::begin). REQUIRES:
-  /// open, and no request under way.
-  void send(std::string_view tail, std::shared_ptr<const void> owner, bool no_body, bool keep_all,
-            ConnectionUser& user);
+  /// on_fault(broken). `no_body`, `bounds`: of the answer (ResponseReader::begin). REQUIRES: open,
+  /// and no request under way.
+  void send(std::string_view tail, std::shared_ptr<const void> owner, bool no_body,
+            const AnswerBounds& bounds, ConnectionUser& user);
   std::string& out_buffer() { return out_; }
   /// After on_long_answer().
   void read_on();

@@ -20,7 +20,7 @@ class Deliveries::Courier {
  public:
   Courier(boost::asio::io_context& io, const DeliveryMeans& means)
       : io_(io),
-        envelopes_(means.keys, security::random_seed()),
+        envelopes_(means.keys, security::random_seed(), means.webhook_secrets, means.version),
         reports_(io, means.submitter, means.metrics, means.spans, means.record_spans) {}
 
   Result<void> prepare(DispatcherOptions options) {
@@ -49,7 +49,8 @@ class Deliveries::Courier {
   Request request_of(core::StartAttempt attempt) {
     const core::Message& message = *attempt.message;
     Request request{.to = attempt.to,
-                    .envelope = &envelopes_.of(message, attempt.to.get()),
+                    .webhook = attempt.webhook,
+                    .envelope = &envelopes_.of(message, attempt.to.get(), attempt.webhook.get()),
                     .tenant = attempt.tenant,
                     .partition = attempt.partition,
                     .id = attempt.id,

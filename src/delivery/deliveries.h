@@ -9,12 +9,14 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
 #include "core/effect.h"
 #include "delivery/dispatcher.h"
 #include "delivery/envelope/identity.h"
+#include "delivery/envelope/webhook_keys.h"
 #include "engine/submitter.h"
 
 namespace hk::observe {
@@ -31,6 +33,8 @@ struct DeliveryMeans {
   observe::Metrics& metrics;
   observe::SpanExporter& spans;
   bool record_spans = true;  ///< false: no exporter is set, so do not build them
+  WebhookSecrets webhook_secrets{};
+  std::string_view version = "0";  ///< of the server, as webhooks say it
 };
 
 class Deliveries {

@@ -34,10 +34,26 @@ void EngineReports::take(const Request& request, Answer answer) {
       .delivered = answer.delivered,
       .give_up = answer.give_up,
       .retry_after = answer.retry_after,
+      .timed_out = answer.result == observe::AttemptResult::timeout,
+      .not_made = answer.not_made && request.webhook != nullptr,
   };
+  if (report.not_made) {
+    tell_of_trouble(request, report.attempt);
+    outbox_.add(std::move(report), 0, nullptr);
+    return;
+  }
   tell(request, answer, report.attempt);
   const std::size_t writes_more = callback_bytes(*request.message, report.attempt);
   outbox_.add(std::move(report), writes_more, std::move(answer.seat));
+}
+
+void EngineReports::tell_of_trouble(const Request& request, const core::Attempt& attempt) {
+  if (observe::log_enabled(observe::Level::warn)) {
+    observe::log(observe::Level::warn, "delivery.not_made",
+                 {{"message_id", core::to_text(request.id)},
+                  {"attempt", request.fence.attempt},
+                  {"error", attempt.error}});
+  }
 }
 
 void EngineReports::tell(const Request& request, const Answer& answer,

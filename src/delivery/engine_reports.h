@@ -26,6 +26,8 @@ class EngineReports final : public AnswerTaker {
   [[nodiscard]] std::size_t unsent() const override { return outbox_.unsent(); }
 
  private:
+  /// Nothing was sent, and no receiver is to blame: no attempt to count.
+  static void tell_of_trouble(const Request& request, const core::Attempt& attempt);
   void tell(const Request& request, const Answer& answer, const core::Attempt& attempt);
   void record_span(const Request& request, const Answer& answer, const core::Attempt& attempt);
 

@@ -28,6 +28,12 @@ constexpr std::string_view reserved_names[] = {
     "upstash-caller-ip",
 };
 constexpr std::string_view reserved_prefixes[] = {"proxy-", "webhook-", "hikyaku-"};
+/// Of messages that came by an inbound source.
+constexpr std::string_view names_of_sources[] = {
+    "hikyaku-source",      "hikyaku-event-id",   "hikyaku-event-type",
+    "hikyaku-received-at", "hikyaku-unverified",
+};
+constexpr std::string_view prefix_of_services = "webhook-";  // their signatures
 
 constexpr std::string_view methods[] = {"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"};
 
@@ -49,12 +55,7 @@ Result<void> may_forward(std::string_view name, std::string_view value) {
     return fail(ErrorKind::invalid_argument,
                 "a forwarded header has an invalid name: letters, digits and !#$%&'*+-.^_`|~ only");
   }
-  const bool reserved =
-      std::ranges::any_of(reserved_names,
-                          [&](auto one) { return equals_ignoring_case(name, one); }) ||
-      std::ranges::any_of(reserved_prefixes,
-                          [&](auto one) { return starts_with_ignoring_case(name, one); });
-  if (reserved) {
+  if (is_reserved(name)) {
     return fail(ErrorKind::invalid_argument, "the header '" + std::string(name) +
                                                  "' is set by the server and cannot be forwarded");
   }
@@ -64,6 +65,22 @@ Result<void> may_forward(std::string_view name, std::string_view value) {
                     "' may hold UTF-8 without control characters only");
   }
   return {};
+}
+
+bool is_reserved(std::string_view name) {
+  return std::ranges::any_of(reserved_names,
+                             [&](auto one) { return equals_ignoring_case(name, one); }) ||
+         std::ranges::any_of(reserved_prefixes,
+                             [&](auto one) { return starts_with_ignoring_case(name, one); });
+}
+
+Result<void> may_send(std::string_view name, std::string_view value) {
+  const bool of_source = starts_with_ignoring_case(name, prefix_of_services) ||
+                         std::ranges::any_of(names_of_sources, [&](auto one) {
+                           return equals_ignoring_case(name, one);
+                         });
+  return of_source && is_token(name) && safe_value(value) ? Result<void>{}
+                                                          : may_forward(name, value);
 }
 
 bool safe_value(std::string_view value) {
@@ -89,16 +106,18 @@ bool safe_target(std::string_view target) {
 }
 
 Result<void> ForwardedHeaders::add(std::string_view name, std::string_view value) {
-  if (auto safe = may_forward(name, value); !safe) {
+  if (auto safe = may_send(name, value); !safe) {
     return safe;
   }
   ++fields_;
   bytes_ += name.size() + value.size();
-  if (fields_ > forwarded_fields_max) {
-    return fail(ErrorKind::limit_exceeded, "more than 64 forwarded headers");
+  if (fields_ > fields_max_) {
+    return fail(ErrorKind::limit_exceeded,
+                "more than " + std::to_string(fields_max_) + " forwarded headers");
   }
-  if (bytes_ > forwarded_bytes_max) {
-    return fail(ErrorKind::limit_exceeded, "the forwarded headers are larger than 16 KiB together");
+  if (bytes_ > bytes_max_) {
+    return fail(ErrorKind::limit_exceeded, "the forwarded headers are larger than " +
+                                               std::to_string(bytes_max_ / 1024) + " KiB together");
   }
   return {};
 }

@@ -17,6 +17,13 @@ constexpr std::size_t forwarded_bytes_max = std::size_t{16} * 1024;  ///< names 
 /// connection control, our own identity fields), or the value is not one that safe_value() takes.
 Result<void> may_forward(std::string_view name, std::string_view value);
 
+/// It is one that only we may set, in any case.
+bool is_reserved(std::string_view name);
+/// The same of what a stored message has: beside that, what a service has sent to an inbound
+/// source, and what the source says of it (Hikyaku-Source and the like). No publisher can give
+/// those.
+Result<void> may_send(std::string_view name, std::string_view value);
+
 /// UTF-8 without control characters (C0 but the tab, DEL, C1): cannot end a field or begin another
 /// one, and every view of it is what was sent.
 bool safe_value(std::string_view value);
@@ -30,10 +37,15 @@ bool safe_target(std::string_view target);
 /// The forwarded fields of one message: each one safe, and all of them together within bounds.
 class ForwardedHeaders {
  public:
-  /// invalid_argument as may_forward(); limit_exceeded: too many, or too large together.
+  explicit ForwardedHeaders(std::size_t fields_max = forwarded_fields_max,
+                            std::size_t bytes_max = forwarded_bytes_max)
+      : fields_max_(fields_max), bytes_max_(bytes_max) {}
+  /// invalid_argument as may_send(); limit_exceeded: too many, or too large together.
   Result<void> add(std::string_view name, std::string_view value);
 
  private:
+  std::size_t fields_max_;
+  std::size_t bytes_max_;
   std::size_t fields_ = 0;
   std::size_t bytes_ = 0;
 };

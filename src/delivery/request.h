@@ -24,11 +24,20 @@ namespace hk::delivery {
 
 class Envelope;
 
+/// How much of an answer's body is wanted. When more has come than is read, the connection is
+/// closed and the status counts.
+struct AnswerBounds {
+  std::size_t kept = 0;
+  std::size_t read = 0;  ///< framing of chunks included
+};
+
 struct Request {
   /// Its method, URL, headers, body and trace are what is sent. Never null.
   std::shared_ptr<const core::Message> message{};
   /// Where it is posted instead, if its queue pushes; its headers are then the envelope's to say.
   std::shared_ptr<const core::PushTarget> to{};
+  /// Not null: it is the delivery of a webhook, and this is how it is signed and judged.
+  std::shared_ptr<const core::WebhookTarget> webhook{};
   Envelope* envelope = nullptr;   ///< what goes around it: never null, used on the I/O thread
   core::TenantId tenant{};        ///< connections are not shared between tenants
   core::PartitionId partition{};  ///< to whom the outcome is reported
@@ -51,6 +60,8 @@ struct Answer {
   observe::AttemptResult result{};
   bool delivered = false;
   bool give_up = false;  ///< the receiver said that no retry can help
+  /// Nothing was sent, and neither the receiver nor the request is to blame.
+  bool not_made = false;
   std::optional<Millis> retry_after{};
   std::string error{};  ///< "" when delivered
   int status = 0;       ///< 0 = there was none

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cstddef>
-#include <span>
 #include <string_view>
 
 #include "base/ascii.h"
@@ -30,10 +29,10 @@ struct Forwarded {
   bool idempotency_key = false;
 };
 
-Result<Forwarded> append_forwarded(std::string& out, std::span<const core::Header> headers) {
+Result<Forwarded> append_forwarded(std::string& out, const Request& request) {
   Forwarded seen;
-  ForwardedHeaders checked;
-  for (const core::Header& header : headers) {
+  ForwardedHeaders checked = request.envelope->bounds();
+  for (const core::Header& header : request.envelope->forwarded(request)) {
     if (auto safe = checked.add(header.name, header.value); !safe) {
       return std::unexpected(std::move(safe).error());
     }
@@ -81,7 +80,7 @@ Result<void> append_request_head(std::string& out, const Request& request, const
   const std::size_t begin = out.size();
   out.append(method).append(" ").append(url.target).append(" HTTP/1.1\r\n");
   append_field(out, "Host", url.host_header());
-  const auto forwarded = append_forwarded(out, request.envelope->forwarded(message));
+  const auto forwarded = append_forwarded(out, request);
   if (!forwarded) {
     out.resize(begin);
     return std::unexpected(forwarded.error());

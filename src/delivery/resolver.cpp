@@ -26,7 +26,8 @@ Result<Addresses> ask_system(const std::string& host) {
   addrinfo* list = nullptr;
   const int error = ::getaddrinfo(host.c_str(), nullptr, &hints, &list);
   if (error != 0) {
-    return fail(ErrorKind::unavailable,
+    const bool ours = error == EAI_SYSTEM || error == EAI_MEMORY;
+    return fail(ours ? ErrorKind::internal : ErrorKind::unavailable,
                 std::string("host name not resolved: ") + ::gai_strerror(error));
   }
   const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owned(list, ::freeaddrinfo);
@@ -217,7 +218,7 @@ class SystemResolver final : public Resolver {
     if (found == shared_->under_way.end()) {
       if (shared_->under_way.size() >= shared_->options.waiting_names_max) {
         lock.unlock();
-        done(fail(ErrorKind::unavailable, "host name not resolved: too many look-ups at once"));
+        done(fail(ErrorKind::limit_exceeded, "host name not resolved: too many look-ups at once"));
         return;
       }
       found = shared_->under_way.try_emplace(host).first;

@@ -31,7 +31,8 @@ class Resolver {
   /// The answer if it takes no look-up; never blocks.
   virtual std::optional<Addresses> known(const std::string& host) = 0;
   /// Calls `done` once, from any thread, perhaps before it returns. unavailable: not found, or no
-  /// answer in time. A failure is not remembered.
+  /// answer in time. limit_exceeded, internal: this process cannot ask. A failure is not
+  /// remembered.
   virtual void look_up(const std::string& host, Done done) = 0;
 };
 

@@ -91,8 +91,13 @@ void ResponseReader::Parser::on_finish_impl(ErrorCode&) {}
 // ---- The reader ----
 
 void ResponseReader::begin(bool no_body, bool keep_all) {
+  begin(no_body, AnswerBounds{.kept = keep_all ? limits_.body_bytes_read : limits_.body_bytes_kept,
+                              .read = limits_.body_bytes_read});
+}
+
+void ResponseReader::begin(bool no_body, const AnswerBounds& bounds) {
   no_body_ = no_body;
-  body_kept_max_ = keep_all ? limits_.body_bytes_read : limits_.body_bytes_kept;
+  bounds_ = bounds;
   begin_ = end_ = 0;
   header_bytes_ = header_bytes_kept_ = body_bytes_ = interim_ = 0;
   response_ = Response{};
@@ -172,7 +177,7 @@ ResponseReader::Progress ResponseReader::parse() {
       }
       return Progress::more;
     }
-    if (body_bytes_ > limits_.body_bytes_read) {
+    if (body_bytes_ > bounds_.read) {
       return finish(false);
     }
     // What is left is the beginning of a chunk's size line.
@@ -228,7 +233,7 @@ void ResponseReader::keep_header(std::string_view name, std::string_view value) 
 }
 
 void ResponseReader::keep_body(std::string_view bytes) {
-  const std::size_t room = body_kept_max_ - response_.body.size();
+  const std::size_t room = bounds_.kept - response_.body.size();
   response_.body.append(bytes.substr(0, room));
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/message.h"
+#include "delivery/request.h"
 #include "delivery/retry_after.h"
 
 namespace hk::delivery {
@@ -44,6 +45,7 @@ class ResponseReader {
   /// Forgets the last answer. `no_body`: the request was a HEAD. `keep_all`: of the body as much as
   /// is read, not only body_bytes_kept.
   void begin(bool no_body, bool keep_all = false);
+  void begin(bool no_body, const AnswerBounds& bounds);
   /// Room for the next bytes; valid until commit().
   std::span<char> prepare();
   Progress commit(std::size_t bytes);
@@ -108,7 +110,7 @@ class ResponseReader {
   std::size_t header_bytes_ = 0;
   std::size_t header_bytes_kept_ = 0;
   std::size_t body_bytes_ = 0;  ///< on the wire, framing of chunks included
-  std::size_t body_kept_max_ = 0;
+  AnswerBounds bounds_{};
   std::size_t interim_ = 0;
   bool no_body_ = false;
   Response response_;

@@ -13,6 +13,7 @@ namespace hk::delivery {
 namespace {
 
 constexpr Millis wait_max = std::chrono::hours(24);
+constexpr Millis far_away = std::chrono::days(365);
 constexpr std::size_t value_bytes_max = 64;
 
 constexpr std::string_view names[] = {"Retry-After", "X-RateLimit-Reset",
@@ -45,14 +46,12 @@ std::optional<double> take_decimal(std::string_view& text) {
   return value;
 }
 
-std::optional<Millis> within_a_day(double millis) {
-  if (millis > static_cast<double>(wait_max.count())) {
-    return std::nullopt;
-  }
-  return Millis{static_cast<std::int64_t>(std::ceil(millis))};
+Millis rounded_up(double millis) {
+  return Millis{static_cast<std::int64_t>(
+      std::ceil(std::min(millis, static_cast<double>(far_away.count()))))};
 }
 
-std::optional<Millis> parse_duration(std::string_view text) {
+std::optional<double> duration_millis(std::string_view text) {
   struct Unit {
     std::string_view name;
     double millis;
@@ -74,29 +73,32 @@ std::optional<Millis> parse_duration(std::string_view text) {
     text.remove_prefix(unit->name.size());
     sum += *number * unit->millis;
   }
-  return within_a_day(sum);
+  return sum;
 }
 
-}  // namespace
-
-std::optional<Millis> parse_retry_after(std::string_view value, Moment now) {
+/// At most far_away.
+std::optional<Millis> parse_wait(std::string_view value, Moment now) {
   value = trim(value);
   if (value.empty() || value.size() > value_bytes_max) {
     return std::nullopt;
   }
 
   if (const auto date = parse_http_date(value)) {
-    const Millis wait = *date - now;
-    if (wait > wait_max) {
-      return std::nullopt;
-    }
-    return std::max(wait, Millis{0});
+    return std::clamp<Millis>(*date - now, Millis{0}, far_away);
   }
   std::string_view rest = value;
   if (const auto seconds = take_decimal(rest); seconds && rest.empty()) {
-    return within_a_day(*seconds * 1000);
+    return rounded_up(*seconds * 1000);
   }
-  return parse_duration(value);
+  const auto millis = duration_millis(value);
+  return millis ? std::optional(rounded_up(*millis)) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Millis> parse_retry_after(std::string_view value, Moment now) {
+  const auto wait = parse_wait(value, now);
+  return wait && *wait <= wait_max ? wait : std::nullopt;
 }
 
 bool RetryAfter::field(std::string_view name, std::string_view value, Moment now) {
@@ -106,7 +108,11 @@ bool RetryAfter::field(std::string_view name, std::string_view value, Moment now
     }
     if (rank < rank_) {  // a repeated field: the first one counts
       rank_ = rank;
-      wish_ = parse_retry_after(value, now);
+      const auto wait = parse_wait(value, now);
+      wish_ = wait && *wait <= wait_max ? wait : std::nullopt;
+      if (rank == 0 && wait) {
+        asked_ = std::chrono::ceil<std::chrono::seconds>(*wait);
+      }
     }
     return true;
   }

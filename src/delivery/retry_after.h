@@ -20,10 +20,14 @@ class RetryAfter {
   /// True when the field is one of the four.
   bool field(std::string_view name, std::string_view value, Moment now);
   [[nodiscard]] std::optional<Millis> wish() const { return wish_; }
+  /// What Retry-After alone says, in whole seconds, also if that is days away; never more than a
+  /// year.
+  [[nodiscard]] std::optional<Millis> asked() const { return asked_; }
 
  private:
   int rank_ = 4;  ///< of the field that decides so far; 4 = none
   std::optional<Millis> wish_;
+  std::optional<Millis> asked_;
 };
 
 }  // namespace hk::delivery

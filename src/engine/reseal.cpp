@@ -32,4 +32,19 @@ Result<core::Tenant> resealed(core::Tenant tenant, const security::MasterKey& fr
   return tenant;
 }
 
+Result<core::webhook::Endpoint> resealed(core::webhook::Endpoint endpoint,
+                                         std::string_view tenant_name,
+                                         const security::MasterKey& from,
+                                         const security::MasterKey& to) {
+  const std::string context = webhook_secret_context(tenant_name);
+  for (core::webhook::SigningSecret& secret : endpoint.secrets) {
+    const auto plain = from.open(secret.sealed, context);
+    if (!plain) {
+      return std::unexpected(plain.error());
+    }
+    secret.sealed = to.seal(*plain, context);
+  }
+  return endpoint;
+}
+
 }  // namespace hk::engine

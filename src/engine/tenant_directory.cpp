@@ -28,6 +28,10 @@ std::string access_key_context(std::string_view tenant_name, std::string_view id
   return "tenant/" + std::string(tenant_name) + "/access-key/" + std::string(id);
 }
 
+std::string webhook_secret_context(std::string_view tenant_name) {
+  return "webhook secret of " + std::string(tenant_name);
+}
+
 namespace {
 
 std::unexpected<Error> same_credential(const std::string& what, const std::string& a,
@@ -143,6 +147,20 @@ core::Tenant TenantDirectory::with_keys(core::Tenant tenant, const Secret& curre
 
 Result<Secret> TenantDirectory::next_key_of(const core::Tenant& tenant) const {
   return master_key_.open(tenant.sealed_next_key, signing_key_context(tenant.name, "next"));
+}
+
+std::string TenantDirectory::sealed_webhook_secret(std::string_view tenant_name,
+                                                   const Secret& secret) const {
+  return master_key_.seal(secret, webhook_secret_context(tenant_name));
+}
+
+Result<Secret> TenantDirectory::open_webhook_secret(core::TenantId tenant,
+                                                    std::string_view sealed) const {
+  const auto entry = find(tenant);
+  if (entry == nullptr) {
+    return fail(ErrorKind::not_found, "there is no such tenant");
+  }
+  return master_key_.open(sealed, webhook_secret_context(entry->name));
 }
 
 std::string TenantDirectory::token_digest(std::string_view token) const {

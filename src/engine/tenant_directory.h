@@ -28,6 +28,9 @@ std::string signing_key_context(std::string_view tenant_name, std::string_view w
 /// The same for the secret of an access key.
 std::string access_key_context(std::string_view tenant_name, std::string_view id);
 
+/// The same for the secrets that sign webhooks of a tenant, or check those that it receives.
+std::string webhook_secret_context(std::string_view tenant_name);
+
 class TenantDirectory {
  public:
   struct Entry {
@@ -82,6 +85,13 @@ class TenantDirectory {
                                        const Secret& next) const;
   /// As it is stored, whatever the tenant was lent. corruption: this master key does not open it.
   [[nodiscard]] Result<Secret> next_key_of(const core::Tenant& tenant) const;
+  /// A secret of the tenant's webhooks, as it is stored. REQUIRES: it is the tenant's name.
+  [[nodiscard]] std::string sealed_webhook_secret(std::string_view tenant_name,
+                                                  const Secret& secret) const;
+  /// not_found: there is no such tenant. corruption: this master key does not open it, or it is
+  /// another tenant's.
+  [[nodiscard]] Result<Secret> open_webhook_secret(core::TenantId tenant,
+                                                   std::string_view sealed) const;
   /// What a token is stored as, and found by.
   [[nodiscard]] std::string token_digest(std::string_view token) const;
 

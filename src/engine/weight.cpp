@@ -102,6 +102,28 @@ std::size_t text_of(const core::ledger::Apply& apply) {
   }
   return bytes;
 }
+std::size_t text_of(const core::PutSource& put) {
+  std::size_t bytes = put.source.settings.size();
+  for (const core::SourceSecret& one : put.source.secrets) {
+    bytes += sizeof(one) + one.sealed.size();
+  }
+  return bytes;
+}
+std::size_t text_of(const core::QuarantineInbound& quarantine) {
+  return quarantine.request ? static_cast<std::size_t>(quarantine.request->bytes()) : 0;
+}
+std::size_t text_of(const core::webhook::PublishEvent& publish) {
+  const core::webhook::Event& event = publish.event;
+  return event.payload.size() + event.shown.size() + event.other.size() +
+         engine::bytes_of(event.headers);
+}
+std::size_t text_of(const core::webhook::ImportEventTypes& import) {
+  std::size_t bytes = 0;
+  for (const core::webhook::EventType& type : import.types) {
+    bytes += sizeof(type) + type.schemas.size() + type.description.size();
+  }
+  return bytes;
+}
 std::size_t text_of(const core::SetGroupOptions& set) { return engine::bytes_of(set.options); }
 template <class Short>
 std::size_t text_of(const Short& /*command*/) {
@@ -135,6 +157,19 @@ Weight weight_of(const core::Command& command) {
         weight.carried += carried;
         weight.written += written;
       }
+    }
+  }
+  const auto add = [&weight](const core::InboundEvent& event) {
+    const auto [carried, written] = weight_of(event.publish);
+    weight.carried += carried;
+    weight.written += written;
+  };
+  if (const auto* received = command.get_if<core::ReceiveInbound>()) {
+    add(received->event);
+  }
+  if (const auto* release = command.get_if<core::ReleaseQuarantined>()) {
+    for (const core::ReleaseQuarantined::One& one : release->requests) {
+      add(one.event);
     }
   }
   if (const auto* batch = command.get_if<core::PublishBatch>()) {

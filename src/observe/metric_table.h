@@ -20,7 +20,9 @@ enum class Metric : std::uint8_t {
   claims,
   ledger_transactions,
   ledger_batch_items,
+  inbound,
   transacts,
+  webhook_events,
   attempts,
   attempt_seconds,
   end_to_end_seconds,
@@ -36,7 +38,7 @@ enum class Metric : std::uint8_t {
   cpu_seconds,
 };
 
-constexpr std::array<MetricRow, 22> metric_table = {{
+constexpr std::array<MetricRow, 24> metric_table = {{
     {"hikyaku_http_requests_total", "counter", "class",
      "HTTP requests answered, by the class of the status: 1xx to 5xx."},
     {"hikyaku_http_request_seconds", "histogram", "",
@@ -56,8 +58,13 @@ constexpr std::array<MetricRow, 22> metric_table = {{
      "refused."},
     {"hikyaku_ledger_batch_items_total", "counter", "result",
      "Items of the ledger's batches: applied, refused."},
+    {"hikyaku_inbound_requests_total", "counter", "result",
+     "Requests to inbound sources: accepted, duplicate (it was there), invalid (not verified), "
+     "refused (unknown source, limits, not now), handshake."},
     {"hikyaku_transacts_total", "counter", "outcome",
      "Transacts decided: applied, or refused, which changed nothing."},
+    {"hikyaku_webhook_events_total", "counter", "result",
+     "Messages of webhooks asked to be sent: accepted, or refused, which stored nothing."},
     {"hikyaku_delivery_attempts_total", "counter", "result",
      "Attempts to deliver, by how they ended: delivered, http_error, timeout, network_error, "
      "blocked."},

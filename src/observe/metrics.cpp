@@ -123,7 +123,10 @@ Added by_label(MetricType type, const std::string& help, const std::string& labe
 
 constexpr std::array<std::string_view, 5> status_classes = {"1xx", "2xx", "3xx", "4xx", "5xx"};
 constexpr std::array<std::string_view, 2> publish_results = {"accepted", "deduplicated"};
+constexpr std::array<std::string_view, 5> inbound_results = {"accepted", "duplicate", "invalid",
+                                                             "refused", "handshake"};
 constexpr std::array<std::string_view, 2> transact_outcomes = {"applied", "refused"};
+constexpr std::array<std::string_view, 2> webhook_results = {"accepted", "refused"};
 constexpr std::array<std::string_view, 5> attempt_results = {"delivered", "http_error", "timeout",
                                                              "network_error", "blocked"};
 constexpr std::array<std::string_view, 4> idempotent_results = {"executed", "replayed", "reused",
@@ -138,6 +141,8 @@ struct Metrics::Impl {
   std::array<Count, status_classes.size()> requests{};
   std::array<Count, publish_results.size()> published{};
   std::array<Count, transact_outcomes.size()> transacts{};
+  std::array<Count, webhook_results.size()> webhook_events{};
+  std::array<Count, inbound_results.size()> inbound{};
   std::array<Count, attempt_results.size()> attempts{};
   std::array<Count, idempotent_results.size()> idempotent{};
   std::array<Count, claim_results.size()> claims{};
@@ -197,7 +202,10 @@ std::vector<ClientMetric> Metrics::Impl::collect(Metric metric) const {
     case Metric::ledger_transactions: return labelled(row_of(metric).label, ledger_results, ledger);
     case Metric::ledger_batch_items:
       return labelled(row_of(metric).label, batch_item_results, ledger_items);
+    case Metric::inbound: return labelled(row_of(metric).label, inbound_results, inbound);
     case Metric::transacts: return labelled(row_of(metric).label, transact_outcomes, transacts);
+    case Metric::webhook_events:
+      return labelled(row_of(metric).label, webhook_results, webhook_events);
     case Metric::attempts: return labelled(row_of(metric).label, attempt_results, attempts);
     case Metric::attempt_seconds: return {attempt_seconds.collect()};
     case Metric::end_to_end_seconds: return {end_to_end_seconds.collect()};
@@ -253,7 +261,12 @@ void Metrics::ledger_batch_items(bool applied, std::uint64_t count) {
   add(impl_->ledger_items[applied ? 0 : 1], count);
 }
 
+void Metrics::inbound(InboundResult result) {
+  add(impl_->inbound[static_cast<std::size_t>(result)]);
+}
 void Metrics::transacted(bool applied) { add(impl_->transacts[applied ? 0 : 1]); }
+
+void Metrics::webhook_event(bool accepted) { add(impl_->webhook_events[accepted ? 0 : 1]); }
 
 void Metrics::attempt(AttemptResult result, double seconds) {
   add(impl_->attempts[static_cast<std::size_t>(result)]);

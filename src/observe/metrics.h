@@ -23,6 +23,9 @@ enum class ClaimResult : std::uint8_t { started, replayed, held, reused };
 /// What came of an operation that makes a transaction of the ledger.
 enum class LedgerTransaction : std::uint8_t { created, replayed, refused };
 
+/// What came of a request to an inbound source.
+enum class InboundResult : std::uint8_t { accepted, duplicate, invalid, refused, handshake };
+
 /// One row of the reference: kind is counter, gauge or histogram; label is empty for most.
 struct MetricRow {
   std::string_view name{};
@@ -50,7 +53,9 @@ class Metrics {
                            std::uint64_t count);  ///< hikyaku_ledger_transactions_total{result}
   void ledger_batch_items(bool applied,
                           std::uint64_t count);  ///< hikyaku_ledger_batch_items_total{result}
+  void inbound(InboundResult result);            ///< hikyaku_inbound_requests_total{result}
   void transacted(bool applied);                 ///< hikyaku_transacts_total{outcome}
+  void webhook_event(bool accepted);             ///< hikyaku_webhook_events_total{result}
   void attempt(AttemptResult result,
                double seconds);  ///< hikyaku_delivery_attempts_total{result}, …_seconds
   void delivered(double seconds_since_created);  ///< hikyaku_end_to_end_seconds

@@ -97,33 +97,71 @@ void Sha256::update(std::string_view bytes) {
 
 Digest256 Sha256::finish() { return end(impl_->context.get()); }
 
-// RFC 2104 over the context of the thread: EVP_MAC would look SHA-256 up again at every new key.
-Digest256 hmac_sha256(std::string_view key, std::string_view bytes) {
-  std::array<std::uint8_t, block_bytes> block{};
-  if (key.size() > block_bytes) {
-    const Digest256 shorter = sha256(key);
+namespace {
+
+// RFC 2104 over the context of the thread: EVP_MAC would look the hash up again at every new key.
+template <class Digest, std::size_t block_size>
+Digest mac_of(EVP_MD_CTX* context, const EVP_MD* algorithm, std::string_view key,
+              std::span<const std::string_view> parts) {
+  std::array<std::uint8_t, block_size> block{};
+  if (key.size() > block.size()) {
+    begin(context, algorithm);
+    add(context, key.data(), key.size());
+    const auto shorter = end<Digest>(context);
     std::memcpy(block.data(), shorter.data(), shorter.size());
   } else if (!key.empty()) {
     std::memcpy(block.data(), key.data(), key.size());
   }
 
-  EVP_MD_CTX* const context = thread_context();
   for (auto& byte : block) {
     byte ^= 0x36U;
   }
-  begin(context);
+  begin(context, algorithm);
   add(context, block.data(), block.size());
-  add(context, bytes.data(), bytes.size());
-  const Digest256 inner = end(context);
+  for (const std::string_view part : parts) {
+    add(context, part.data(), part.size());
+  }
+  const auto inner = end<Digest>(context);
 
   for (auto& byte : block) {
     byte ^= 0x36U ^ 0x5cU;
   }
-  begin(context);
+  begin(context, algorithm);
   add(context, block.data(), block.size());
   add(context, inner.data(), inner.size());
   OPENSSL_cleanse(block.data(), block.size());
-  return end(context);
+  return end<Digest>(context);
+}
+
+template <class Digest, std::size_t block_size>
+std::string mac_text(const char* name, std::string_view key,
+                     std::span<const std::string_view> parts) {
+  static const EVP_MD* const algorithm = fetch(name, nullptr);
+  // A context of its own: one that changes its algorithm allocates anew each time.
+  thread_local const Context context = new_context();
+  const auto digest = mac_of<Digest, block_size>(context.get(), algorithm, key, parts);
+  return {reinterpret_cast<const char*>(digest.data()), digest.size()};
+}
+
+}  // namespace
+
+Digest256 hmac_sha256(std::string_view key, std::string_view bytes) {
+  return hmac_sha256(key, std::span(&bytes, 1));
+}
+
+Digest256 hmac_sha256(std::string_view key, std::span<const std::string_view> parts) {
+  return mac_of<Digest256, block_bytes>(thread_context(), sha256_algorithm(), key, parts);
+}
+
+std::string hmac(Hash hash, std::string_view key, std::span<const std::string_view> parts) {
+  switch (hash) {
+    case Hash::sha1: return mac_text<std::array<std::uint8_t, 20>, block_bytes>("SHA1", key, parts);
+    case Hash::sha256: break;
+    case Hash::sha512:
+      return mac_text<std::array<std::uint8_t, 64>, 2 * block_bytes>("SHA512", key, parts);
+  }
+  const Digest256 digest = hmac_sha256(key, parts);
+  return {reinterpret_cast<const char*>(digest.data()), digest.size()};
 }
 
 bool constant_time_equal(std::string_view a, std::string_view b) {

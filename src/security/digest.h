@@ -5,6 +5,8 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <string>
 #include <string_view>
 
 namespace hk::security {
@@ -33,6 +35,13 @@ class Sha256 {
 Digest128 md5(std::string_view bytes);
 
 Digest256 hmac_sha256(std::string_view key, std::string_view bytes);
+/// Of the parts one after the other.
+Digest256 hmac_sha256(std::string_view key, std::span<const std::string_view> parts);
+
+/// What other services sign with. SHA-1 only because some of them still do: as a MAC it holds.
+enum class Hash : std::uint8_t { sha1, sha256, sha512 };
+/// Of the parts one after the other; 20, 32 or 64 bytes.
+std::string hmac(Hash hash, std::string_view key, std::span<const std::string_view> parts);
 
 /// True when equal; the time taken depends on the sizes only.
 bool constant_time_equal(std::string_view a, std::string_view b);

@@ -11,7 +11,8 @@ namespace hk::store {
 ///
 /// To format 3: topics of SNS, move tasks, counts of delayed messages and changed queues were
 /// documents.
-/// To format 4: two tables more, which are empty. To format 5: those of the ledger.
+/// To format 4: two tables more, which are empty. To format 5: those of the ledger. To format 6:
+/// those of webhooks and of inbound sources.
 /// corruption: one of them is not what was written.
 Result<void> migrate(Store& store);
 

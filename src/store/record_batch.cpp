@@ -86,7 +86,7 @@ Result<core::Events> Codec<core::Events>::decode(core::KeyOf<core::Events> key,
 
 template <>
 std::string Codec<core::Expiry>::encode(const core::Expiry& expiry) {
-  const auto& [at, batch, messages, dedups, keys] = expiry;
+  const auto& [at, batch, messages, dedups, keys, events] = expiry;
   records::Expiry record;
   record.mutable_messages()->Reserve(static_cast<int>(messages.size()));
   for (const core::Seq seq : messages) {
@@ -102,6 +102,11 @@ std::string Codec<core::Expiry>::encode(const core::Expiry& expiry) {
     key.set_tenant(tenant.value());
     key.set_id(id);
   }
+  for (const auto& [tenant, application, number] : events) {
+    record.add_events(tenant.value());
+    record.add_events(application);
+    record.add_events(number);
+  }
   return serialize(record);
 }
 
@@ -109,7 +114,8 @@ template <>
 Result<core::Expiry> Codec<core::Expiry>::decode(core::KeyOf<core::Expiry> key,
                                                  std::string_view value) {
   records::Expiry record;
-  if (!parse(record, value)) {
+  constexpr int parts_of_event = 3;
+  if (!parse(record, value) || record.events_size() % parts_of_event != 0) {
     return broken_record("expiry");
   }
   const auto& [at, batch] = key;
@@ -125,6 +131,11 @@ Result<core::Expiry> Codec<core::Expiry>::decode(core::KeyOf<core::Expiry> key,
   expiry.keys.reserve(static_cast<std::size_t>(record.keys_size()));
   for (records::Expiry::DedupKey& one : *record.mutable_keys()) {
     expiry.keys.emplace_back(core::TenantId{one.tenant()}, std::move(*one.mutable_id()));
+  }
+  expiry.events.reserve(static_cast<std::size_t>(record.events_size() / parts_of_event));
+  for (int i = 0; i < record.events_size(); i += parts_of_event) {
+    expiry.events.emplace_back(core::TenantId{static_cast<std::uint32_t>(record.events(i))},
+                               record.events(i + 1), record.events(i + 2));
   }
   return expiry;
 }

@@ -3,6 +3,7 @@
 
 #include "store/codec.h"
 #include "store/record_parts.h"
+#include "store/wire.h"
 
 namespace hk::store {
 
@@ -10,26 +11,28 @@ template <>
 std::string Codec<core::IdempotencyKey>::encode(const core::IdempotencyKey& one) {
   const auto& [tenant, space, key, state, hash, token, attempt, owner, lease_until, kept_for,
                created_at, ended_at, expires_at, timer_at, answer, head] = one;
-  records::IdempotencyKey record;
-  record.set_state(static_cast<std::uint32_t>(state));
-  record.set_hash(hash);
-  record.set_token(token);
-  record.set_attempt(attempt);
-  record.set_owner(owner);
-  record.set_lease_until(to_ms(lease_until));
-  record.set_kept_for(kept_for.count());
-  record.set_created_at(to_ms(created_at));
-  record.set_ended_at(to_ms(ended_at));
-  record.set_expires_at(to_ms(expires_at));
-  record.set_timer_at(to_ms(timer_at));
-  record.set_answer(answer);
   const auto& [status, content_type, location, etag, by_reference] = head;
-  record.set_status(status);
-  record.set_content_type(content_type);
-  record.set_location(location);
-  record.set_etag(etag);
-  record.set_by_reference(by_reference);
-  return serialize(record);
+  std::string bytes;
+  bytes.reserve(128 + answer.size() + content_type.size() + location.size());
+  Wire out(bytes);
+  out.number(1, static_cast<std::uint32_t>(state));
+  out.text(2, hash);
+  out.number(3, token);
+  out.number(4, attempt);
+  out.text(5, owner);
+  out.moment(6, lease_until);
+  out.integer(7, kept_for.count());
+  out.moment(8, created_at);
+  out.moment(9, ended_at);
+  out.moment(10, expires_at);
+  out.moment(11, timer_at);
+  out.text(12, answer);
+  out.number(13, status);
+  out.text(14, content_type);
+  out.text(15, location);
+  out.text(16, etag);
+  out.number(17, by_reference ? 1 : 0);
+  return bytes;
 }
 
 template <>

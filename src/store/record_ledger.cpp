@@ -5,6 +5,7 @@
 #include "core/ledger/wire.h"
 #include "store/codec.h"
 #include "store/record_parts.h"
+#include "store/wire.h"
 
 namespace hk::store {
 namespace {
@@ -15,27 +16,6 @@ using ledger::read_instant;
 using ledger::write_amount;
 using ledger::write_counters;
 using ledger::write_instant;
-
-/// `each` takes a field; false: it cannot be.
-template <class Each>
-bool read_fields(std::string_view bytes, const Each& each) {
-  WireReader in(bytes);
-  while (in.next()) {
-    if (!each(in)) {
-      return false;
-    }
-  }
-  return in.ok();
-}
-
-template <class Enum>
-bool read_enum(const WireReader& in, Enum& value, Enum first, Enum last) {
-  value = static_cast<Enum>(in.number());
-  return in.number() >= static_cast<std::uint64_t>(first) &&
-         in.number() <= static_cast<std::uint64_t>(last);
-}
-
-std::uint32_t number32(const WireReader& in) { return static_cast<std::uint32_t>(in.number()); }
 
 void write_run(WireWriter& out, const ledger::Run& run, bool with_first) {
   const auto& [first_seq, first_recorded, before, late_before, version_before, effective_before,

@@ -98,6 +98,17 @@ core::PullPart take_pull(records::PullPart& record) {
   return pull;
 }
 
+core::WebhookPart take_webhook(const records::WebhookPart& record) {
+  return {.application = record.application(),
+          .endpoint = record.endpoint(),
+          .event = record.event(),
+          .generation = record.generation(),
+          .manual = record.manual(),
+          .settles = {core::Seq{record.settles_seq()}, record.settles_nonce()},
+          .replay = record.replay(),
+          .bytes = record.bytes()};
+}
+
 /// Of the fields 6 to 8 of a Callback, 13 to 15 of a Message.
 void write_delay(Wire& wire, std::uint32_t first_field, const core::RetryDelay& delay) {
   struct Writer {
@@ -130,16 +141,6 @@ void write_delay(Wire& wire, std::uint32_t first_field, const core::RetryDelay& 
     }
   };
   std::visit(Writer{wire, first_field}, delay);
-}
-
-void write_trace(Wire& wire, std::uint32_t field, const core::Trace& trace) {
-  const auto& [trace_id, parent_span, flags, state] = trace;
-  wire.record(field, [&] {
-    wire.array(1, trace_id);
-    wire.array(2, parent_span);
-    wire.number(3, flags);
-    wire.text(4, state);
-  });
 }
 
 void write_callback(Wire& wire, std::uint32_t field, const std::optional<core::Callback>& given) {
@@ -184,6 +185,24 @@ void write_pull(Wire& wire, std::uint32_t field, const std::optional<core::PullP
   });
 }
 
+void write_webhook(Wire& wire, std::uint32_t field, const std::optional<core::WebhookPart>& given) {
+  if (!given) {
+    return;
+  }
+  const auto& [application, endpoint, event, generation, manual, settles, replay, bytes] = *given;
+  wire.record(field, [&] {
+    wire.number(1, application);
+    wire.number(2, endpoint);
+    wire.number(3, event);
+    wire.number(4, generation);
+    wire.number(5, manual ? 1 : 0);
+    wire.number(6, settles.seq.value());
+    wire.fixed(7, settles.nonce);
+    wire.number(8, replay);
+    wire.number(9, bytes);
+  });
+}
+
 }  // namespace
 
 void set_retries(records::Retries& record, const core::RetryPolicy& retries) {
@@ -201,8 +220,8 @@ template <>
 std::string Codec<core::Message>::encode(const core::Message& message) {
   const auto& [id, created_at, tenant, queue, group, flow_key, method, url, host, headers, body,
                retry, timeout, not_before, labels, caller_ip, dedup_id, trace, replay_of, redact,
-               topic, endpoint, schedule, callback, failure_callback, callback_of, pull, edited,
-               notification] = message;
+               topic, endpoint, schedule, callback, failure_callback, callback_of, pull, webhook,
+               edited, notification] = message;
   const auto& [retries_max, delay] = retry;
   std::string out;
   out.reserve(body.size() + 2 * url.size() + 512);
@@ -225,7 +244,7 @@ std::string Codec<core::Message>::encode(const core::Message& message) {
   wire.items(18, labels);
   wire.text(19, caller_ip);
   wire.text(20, dedup_id);
-  write_trace(wire, 21, trace);
+  wire.trace(21, trace);
   wire.items(22, redact);
   wire.number(23, replay_of.seq.value());
   wire.fixed(24, replay_of.nonce);
@@ -239,6 +258,7 @@ std::string Codec<core::Message>::encode(const core::Message& message) {
   write_pull(wire, 32, pull);
   wire.number(33, edited ? 1 : 0);
   wire.number(34, notification ? 1 : 0);
+  write_webhook(wire, 35, webhook);
   return out;
 }
 
@@ -282,6 +302,9 @@ Result<core::Message> take_message(core::Seq seq, records::Message& record) {
     message.pull = take_pull(*record.mutable_pull());
   }
   message.notification = record.notification();
+  if (record.has_webhook()) {
+    message.webhook = take_webhook(record.webhook());
+  }
   if ((record.has_callback() &&
        !take_callback(message.callback.emplace(), *record.mutable_callback())) ||
       (record.has_failure_callback() &&

@@ -69,7 +69,7 @@ Result<core::Attempt> Codec<core::Attempt>::decode(core::KeyOf<core::Attempt> /*
 template <>
 std::string Codec<core::MessageState>::encode(const core::MessageState& state) {
   const auto& [status, attempts, due, cancel_requested, cancel_requested_at, finished_at,
-               expires_at, in_dlq, callbacks_open, last] = state;
+               expires_at, in_dlq, callbacks_open, last, cancel_reason] = state;
   std::string out;
   out.reserve(last ? 128 + last->response_body.size() : 48);
   Wire wire(out);
@@ -85,6 +85,7 @@ std::string Codec<core::MessageState>::encode(const core::MessageState& state) {
     wire.record(9, [&] { write_attempt(wire, *last); });
   }
   wire.number(10, callbacks_open);
+  wire.number(11, static_cast<std::uint32_t>(cancel_reason));
   return out;
 }
 
@@ -109,6 +110,10 @@ Result<core::MessageState> Codec<core::MessageState>::decode(
   state.expires_at = moment_from_ms(record.expires_at());
   state.in_dlq = record.in_dlq();
   state.callbacks_open = record.callbacks_open();
+  if (record.cancel_reason() > static_cast<std::uint32_t>(core::CancelReason::skipped)) {
+    return broken_record("state with a reason that is none");
+  }
+  state.cancel_reason = static_cast<core::CancelReason>(record.cancel_reason());
   if (record.has_last() && !take_attempt(state.last.emplace(), *record.mutable_last())) {
     return broken_record("state with a broken attempt");
   }

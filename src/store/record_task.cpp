@@ -59,6 +59,71 @@ void set_work(records::Task& record, const core::CancelMessages& cancel) {
   record.mutable_cancel()->set_count_max(count_max);
 }
 
+void set_work(records::Task& record, const core::webhook::ReplayEvents& replay) {
+  const auto& [application, purpose, endpoints, since, until, filter, missing_only, newest_first,
+               retry, redirect_to, phase, after, after_endpoint, succeeded, failed, canceled,
+               skipped, bytes] = replay;
+  const auto& [event_types, channels, tags, statuses, status_classes, event_refs] = filter;
+  auto& work = *record.mutable_webhook_replay();
+  work.set_application(application);
+  work.set_purpose(static_cast<std::uint32_t>(purpose));
+  work.mutable_endpoints()->Assign(endpoints.begin(), endpoints.end());
+  work.set_since(to_ms(since));
+  work.set_until(to_ms(until));
+  set_texts(*work.mutable_event_types(), event_types);
+  set_texts(*work.mutable_channels(), channels);
+  set_texts(*work.mutable_tags(), tags);
+  work.set_statuses(statuses);
+  work.mutable_status_classes()->Assign(status_classes.begin(), status_classes.end());
+  set_texts(*work.mutable_event_refs(), event_refs);
+  work.set_missing_only(missing_only);
+  work.set_newest_first(newest_first);
+  work.set_retry(retry);
+  work.set_redirect_to(redirect_to);
+  work.set_phase(static_cast<std::uint32_t>(phase));
+  work.set_after(after);
+  work.set_after_endpoint(after_endpoint);
+  work.set_succeeded(succeeded);
+  work.set_failed(failed);
+  work.set_canceled(canceled);
+  work.set_skipped(skipped);
+  work.set_bytes(bytes);
+}
+void set_work(records::Task& record, const core::webhook::ExpungeContents& expunge) {
+  const auto& [application, up_to, after] = expunge;
+  record.mutable_webhook_expunge()->set_application(application);
+  record.mutable_webhook_expunge()->set_up_to(up_to);
+  record.mutable_webhook_expunge()->set_after(after);
+}
+
+core::webhook::ReplayEvents take_replay(records::Task::Replay& record) {
+  using core::webhook::ReplayEvents;
+  return {
+      .application = record.application(),
+      .purpose = static_cast<ReplayEvents::Purpose>(record.purpose()),
+      .endpoints = {record.endpoints().begin(), record.endpoints().end()},
+      .since = moment_from_ms(record.since()),
+      .until = moment_from_ms(record.until()),
+      .filter = {.event_types = take_texts(*record.mutable_event_types()),
+                 .channels = take_texts(*record.mutable_channels()),
+                 .tags = take_texts(*record.mutable_tags()),
+                 .statuses = record.statuses(),
+                 .status_classes = {record.status_classes().begin(), record.status_classes().end()},
+                 .event_refs = take_texts(*record.mutable_event_refs())},
+      .missing_only = record.missing_only(),
+      .newest_first = record.newest_first(),
+      .retry = record.retry(),
+      .redirect_to = record.redirect_to(),
+      .phase = static_cast<ReplayEvents::Phase>(record.phase()),
+      .after = record.after(),
+      .after_endpoint = record.after_endpoint(),
+      .succeeded = record.succeeded(),
+      .failed = record.failed(),
+      .canceled = record.canceled(),
+      .skipped = record.skipped(),
+      .bytes = record.bytes()};
+}
+
 }  // namespace
 
 template <>
@@ -84,7 +149,7 @@ Result<core::Task> Codec<core::Task>::decode(core::KeyOf<core::Task> key, std::s
   records::Task record;
   auto& [tenant, kind, number, subject] = key;
   if (!parse(record, value) || record.status() < static_cast<std::uint32_t>(Status::running) ||
-      record.status() > static_cast<std::uint32_t>(Status::failed)) {
+      record.status() > static_cast<std::uint32_t>(Status::paused)) {
     return broken_record("task");
   }
   core::Task task{.tenant = tenant,
@@ -105,6 +170,23 @@ Result<core::Task> Codec<core::Task>::decode(core::KeyOf<core::Task> key, std::s
     case records::Task::kCancel:
       task.work = core::CancelMessages{take_filter(*record.mutable_cancel()->mutable_filter()),
                                        record.cancel().count_max()};
+      break;
+    case records::Task::kWebhookReplay: {
+      using core::webhook::ReplayEvents;
+      if (record.webhook_replay().purpose() >
+              static_cast<std::uint32_t>(ReplayEvents::Purpose::bulk) ||
+          record.webhook_replay().phase() >
+              static_cast<std::uint32_t>(ReplayEvents::Phase::settling)) {
+        return broken_record("replay of a task");
+      }
+      task.work = take_replay(*record.mutable_webhook_replay());
+      break;
+    }
+    case records::Task::kWebhookExpunge:
+      task.work =
+          core::webhook::ExpungeContents{.application = record.webhook_expunge().application(),
+                                         .up_to = record.webhook_expunge().up_to(),
+                                         .after = record.webhook_expunge().after()};
       break;
     case records::Task::WORK_NOT_SET: return broken_record("work of a task");
   }

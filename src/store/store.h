@@ -9,6 +9,8 @@
 /// process stops, and the next start recovers what the log really holds.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -28,11 +30,14 @@ enum class Table : std::uint8_t {
 #include "core/tables.def"
 #undef HK_TABLE
 };
-inline constexpr std::size_t table_count = 0
-#define HK_TABLE(...) +1
+inline constexpr std::array all_tables = {
+#define HK_TABLE(number_, table_, ...) Table::table_,
 #include "core/tables.def"
 #undef HK_TABLE
-    ;
+};
+/// Of an array with a place for each table: not every number below has a table.
+inline constexpr std::size_t table_places =
+    static_cast<std::size_t>(*std::ranges::max_element(all_tables)) + 1;
 
 struct Write {
   enum class Kind : std::uint8_t { put, erase, erase_range };
@@ -62,6 +67,20 @@ class Reader {
 
   /// not an error: nullopt for an absent key. corruption: the bytes are not what was written.
   virtual Result<std::optional<std::string>> get(Table table, std::string_view key) = 0;
+  /// Of each key what get() says; best in the order of the keys.
+  virtual Result<std::vector<std::optional<std::string>>> get_many(
+      Table table, std::span<const std::string> keys) {
+    std::vector<std::optional<std::string>> values;
+    values.reserve(keys.size());
+    for (const std::string& key : keys) {
+      auto value = get(table, key);
+      if (!value) {
+        return std::unexpected(std::move(value.error()));
+      }
+      values.push_back(std::move(*value));
+    }
+    return values;
+  }
   /// Entries with from <= key < to (to = "": no upper bound), at most limit, ascending; with
   /// `reverse` the same range from its end downwards.
   virtual Result<std::vector<Entry>> scan(Table table, std::string_view from, std::string_view to,

@@ -60,6 +60,11 @@ std::optional<std::string> TypedReader::value(Table table, std::string_view key)
   return given(snapshot().get(table, key), table, key);
 }
 
+std::vector<std::optional<std::string>> TypedReader::values(Table table,
+                                                            const std::vector<std::string>& keys) {
+  return given(snapshot().get_many(table, keys), table, keys.empty() ? "" : keys.front());
+}
+
 std::vector<Entry> TypedReader::entries(Table table, const KeyRange& range, std::size_t limit,
                                         bool reverse) {
   return given(snapshot().scan(table, range.from, range.to, limit, reverse), table, range.from);
@@ -73,15 +78,22 @@ class TypedReader::Stored : public core::TableView<R> {
 
   core::Maybe<R> get(const core::KeyOf<R>& key) override {
     const std::string bytes = encode_key<R>(key);
-    const auto value = reader_.value(table_of<R>, bytes);
-    if (!value) {
-      return {};
+    return maybe(key, bytes, reader_.value(table_of<R>, bytes));
+  }
+
+  std::vector<core::Maybe<R>> get_many(const std::vector<core::KeyOf<R>>& keys) override {
+    std::vector<std::string> bytes;
+    bytes.reserve(keys.size());
+    for (const core::KeyOf<R>& key : keys) {
+      bytes.push_back(encode_key<R>(key));
     }
-    if constexpr (std::is_same_v<core::Maybe<R>, std::optional<R>>) {
-      return decoded<R>(key, bytes, *value);
-    } else {
-      return std::make_shared<const R>(decoded<R>(key, bytes, *value));
+    const auto values = reader_.values(table_of<R>, bytes);
+    std::vector<core::Maybe<R>> rows;
+    rows.reserve(keys.size());
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      rows.push_back(maybe(keys[i], bytes[i], values[i]));
     }
+    return rows;
   }
 
   std::vector<core::Row<R>> scan(const core::Range<R>& range, std::size_t limit,
@@ -105,6 +117,18 @@ class TypedReader::Stored : public core::TableView<R> {
   }
 
  private:
+  static core::Maybe<R> maybe(const core::KeyOf<R>& key, const std::string& bytes,
+                              const std::optional<std::string>& value) {
+    if (!value) {
+      return {};
+    }
+    if constexpr (std::is_same_v<core::Maybe<R>, std::optional<R>>) {
+      return decoded<R>(key, bytes, *value);
+    } else {
+      return std::make_shared<const R>(decoded<R>(key, bytes, *value));
+    }
+  }
+
   TypedReader& reader_;
 };
 

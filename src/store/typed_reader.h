@@ -40,6 +40,7 @@ class TypedReader : public core::Reader {
   struct Tables;
 
   std::optional<std::string> value(Table table, std::string_view key);
+  std::vector<std::optional<std::string>> values(Table table, const std::vector<std::string>& keys);
   std::vector<Entry> entries(Table table, const KeyRange& range, std::size_t limit, bool reverse);
 
   std::shared_ptr<store::Reader> snapshot_;

@@ -1,9 +1,11 @@
 #include "store/verify.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <type_traits>
+#include <utility>
 
 #include "core/topic/publication.h"
 #include "store/row_reader.h"
@@ -20,6 +22,25 @@ struct Recount {
   std::uint64_t canceled = 0;
   std::uint64_t dead_letters = 0;
   std::uint64_t attempts = 0;
+};
+
+/// Of an application: endpoints, disabled ones among them, tokens of sessions.
+struct Counted {
+  std::array<std::uint64_t, 3> stored{};
+  std::array<std::uint64_t, 3> counted{};
+};
+
+struct CountedTotals {
+  std::pair<std::uint64_t, std::uint64_t> stored{};
+  std::uint64_t applications = 0;
+  std::uint64_t event_types = 0;
+};
+
+/// Rejected requests of a source.
+struct Kept {
+  core::QuarantineState said{};
+  std::uint64_t items = 0;
+  std::uint64_t bytes = 0;
 };
 
 /// Unfinished messages of a queue.
@@ -191,7 +212,7 @@ class Verifier : RowReader {
       case core::Status::running: ++recount.pending; break;
     }
     ++report_.unfinished;
-    if (!message.queue.empty()) {
+    if (!message.queue.empty() && !message.webhook) {
       const auto lag = lags_.find({message.tenant, message.queue});
       check(lag != lags_.end(), [&] {
         return name_of(seq) + " waits in queue " + message.queue + ", which is not there.";
@@ -220,7 +241,8 @@ class Verifier : RowReader {
     if (!task) {
       return;
     }
-    const bool running = task->status == core::Task::Status::running;
+    const bool running =
+        task->status == core::Task::Status::running || task->status == core::Task::Status::paused;
     check(running == (task->ended_at == Moment{}) && task->up_to <= last_seq_, [&] {
       return name_of<core::Task>(key) + " does not say how far it goes, or whether it has ended.";
     });
@@ -241,6 +263,12 @@ class Verifier : RowReader {
   void rule(const core::KeyOf<core::Dedup>& key, const std::optional<core::Dedup>& dedup) {
     const auto& [tenant, id] = key;
     if (!dedup || core::may_be_topic_dedup_id(id)) {
+      return;
+    }
+    if (id.starts_with(core::source_dedup_prefix)) {
+      check(dedup->first.seq <= last_seq_ && dedup->first.seq != core::Seq{}, [&] {
+        return name_of<core::Dedup>(key) + " names a message that was never accepted.";
+      });
       return;
     }
     check(dedup->first.seq <= last_seq_ && dedup->first.seq != core::Seq{},
@@ -309,6 +337,203 @@ class Verifier : RowReader {
     check(state && state->next_at == at, [&] {
       return name_of<core::ScheduleDue>(key) + " is not the next run of that schedule.";
     });
+  }
+
+  // ---- webhooks ----
+
+  [[nodiscard]] bool is_application(core::TenantId tenant, std::uint64_t number) const {
+    return number == core::webhook::operational || applications_.contains({tenant, number});
+  }
+  /// What is chosen by its owner leads back to what has it.
+  bool leads_to(core::TenantId tenant, core::webhook::Name::Kind kind, std::uint64_t scope,
+                const std::string& text, std::uint64_t number) {
+    const auto name = find<core::webhook::Name>(
+        core::KeyOf<core::webhook::Name>{tenant, static_cast<std::uint32_t>(kind), scope, text});
+    return text.empty() || (name && name->number == number);
+  }
+
+  void rule(const core::KeyOf<core::webhook::Application>& key,
+            const std::optional<core::webhook::Application>& application) {
+    const auto& [tenant, number] = key;
+    Counted& counted = applications_[key];
+    ++totals_[tenant].applications;
+    if (!application) {
+      return;
+    }
+    counted.stored = {application->endpoints, application->disabled, application->tokens};
+    check(leads_to(tenant, core::webhook::Name::Kind::application_uid, 0, application->uid, number),
+          [&] {
+            return name_of<core::webhook::Application>(key) + " is not found by its uid " +
+                   application->uid + ".";
+          });
+  }
+  void rule(const core::KeyOf<core::webhook::EventType>& key,
+            const std::optional<core::webhook::EventType>& /*type*/) {
+    ++totals_[std::get<0>(key)].event_types;
+  }
+  void rule(const core::KeyOf<core::webhook::Endpoint>& key,
+            const std::optional<core::webhook::Endpoint>& endpoint) {
+    const auto& [tenant, application, number] = key;
+    const auto where = [&] { return name_of<core::webhook::Endpoint>(key); };
+    check(is_application(tenant, application),
+          [&] { return where() + " is of an application that is not there."; });
+    if (!endpoint) {
+      return;
+    }
+    if (const auto owner = applications_.find({tenant, application});
+        owner != applications_.end()) {
+      ++owner->second.counted[0];
+      owner->second.counted[1] +=
+          endpoint->disabled != core::webhook::Endpoint::Disabled::no ? 1 : 0;
+    }
+    check(leads_to(tenant, core::webhook::Name::Kind::endpoint_uid, application, endpoint->uid,
+                   number),
+          [&] { return where() + " is not found by its uid " + endpoint->uid + "."; });
+  }
+  void rule(const core::KeyOf<core::webhook::Name>& key,
+            const std::optional<core::webhook::Name>& name) {
+    using Kind = core::webhook::Name::Kind;
+    if (!name) {
+      return;
+    }
+    const auto& [tenant, kind, scope, text, number] = *name;
+    bool there = false;
+    switch (kind) {
+      case Kind::application_uid: {
+        const auto found = find<core::webhook::Application>(
+            core::KeyOf<core::webhook::Application>{tenant, number});
+        there = found && found->uid == text;
+        break;
+      }
+      case Kind::endpoint_uid: {
+        const auto found = find<core::webhook::Endpoint>(
+            core::KeyOf<core::webhook::Endpoint>{tenant, scope, number});
+        there = found && found->uid == text;
+        break;
+      }
+      case Kind::event_id: {
+        const auto found =
+            find<core::webhook::Event>(core::KeyOf<core::webhook::Event>{tenant, scope, number});
+        there = found && found->event_id == text;
+        break;
+      }
+      case Kind::token: {
+        const auto found =
+            find<core::webhook::AppToken>(core::KeyOf<core::webhook::AppToken>{tenant, text});
+        there = found && found->application == scope && found->integration == 0;
+        break;
+      }
+    }
+    check(there, [&] {
+      return name_of<core::webhook::Name>(key) + " names what is not there, or has another name.";
+    });
+  }
+  void rule(const core::KeyOf<core::webhook::AppToken>& key,
+            const std::optional<core::webhook::AppToken>& token) {
+    if (!token) {
+      return;
+    }
+    const auto where = [&] { return name_of<core::webhook::AppToken>(key); };
+    const auto owner = applications_.find({token->tenant, token->application});
+    check(owner != applications_.end(),
+          [&] { return where() + " is of an application that is not there."; });
+    if (token->integration == 0) {
+      if (owner != applications_.end()) {
+        ++owner->second.counted[2];
+      }
+      check(leads_to(token->tenant, core::webhook::Name::Kind::token, token->application,
+                     token->digest, 0),
+            [&] { return where() + " is not in the list of its application."; });
+      return;
+    }
+    const auto integration =
+        find<core::webhook::Integration>(core::KeyOf<core::webhook::Integration>{
+            token->tenant, token->application, token->integration});
+    check(integration && integration->digest == token->digest,
+          [&] { return where() + " is not the key of its integration."; });
+  }
+  void rule(const core::KeyOf<core::webhook::Integration>& key,
+            const std::optional<core::webhook::Integration>& integration) {
+    const auto& [tenant, application, number] = key;
+    check(applications_.contains({tenant, application}), [&] {
+      return name_of<core::webhook::Integration>(key) + " is of an application that is not there.";
+    });
+    check(!integration || integration->digest.empty() ||
+              exists<core::webhook::AppToken>(
+                  core::KeyOf<core::webhook::AppToken>{tenant, integration->digest}),
+          [&] {
+            return name_of<core::webhook::Integration>(key) + " has a key that opens nothing.";
+          });
+  }
+  void rule(core::TenantId tenant, const std::optional<core::webhook::Totals>& totals) {
+    if (totals) {
+      totals_[tenant].stored = {totals->applications, totals->event_types};
+    }
+  }
+  void end(std::type_identity<core::webhook::Totals> /*kind*/) {
+    for (const auto& [tenant, totals] : totals_) {
+      check(totals.stored == std::pair(totals.applications, totals.event_types), [&] {
+        return "Tenant " + std::to_string(tenant.value()) +
+               " has not as many applications or event types as are counted for it.";
+      });
+    }
+    for (const auto& [key, application] : applications_) {
+      check(application.stored == application.counted, [&] {
+        return name_of<core::webhook::Application>(key) +
+               " has not as many endpoints, disabled ones or tokens as it says.";
+      });
+    }
+  }
+
+  // ---- inbound sources ----
+
+  void rule(const core::KeyOf<core::Source>& key, const std::optional<core::Source>& source) {
+    if (!source) {
+      return;
+    }
+    quarantines_.emplace(key, Kept{.said = source->quarantine});
+    for (const std::string& name : {source->name, source->id}) {
+      const auto found = find<core::SourceName>(name);
+      check(found && found->tenant == source->tenant && found->id == source->id &&
+                found->version == source->version,
+            [&] {
+              return name_of<core::Source>(key) + " is not found by " + name +
+                     ": its requests would be refused.";
+            });
+    }
+  }
+  void rule(const std::string& name, const std::optional<core::SourceName>& found) {
+    check(!found || exists<core::Source>({found->tenant, found->id}),
+          [&] { return name_of<core::SourceName>(name) + " is of a source that is not there."; });
+  }
+  void rule(const core::KeyOf<core::SourceEvent>& key,
+            const std::optional<core::SourceEvent>& /*event*/) {
+    const core::Seq seq = std::get<2>(key);
+    check(seq <= last_seq_ && seq != core::Seq{}, [&] {
+      return name_of<core::SourceEvent>(key) + " names a message that was never accepted.";
+    });
+  }
+  void rule(const core::KeyOf<core::Quarantined>& key,
+            const std::optional<core::Quarantined>& request) {
+    const auto& [tenant, source, number] = key;
+    const auto kept = quarantines_.find({tenant, source.name});
+    if (kept == quarantines_.end() || !request) {
+      return;  // of a source that was deleted: it goes
+    }
+    check(number >= kept->second.said.first && number < kept->second.said.next, [&] {
+      return name_of<core::Quarantined>(key) + " has a number that its source does not know.";
+    });
+    ++kept->second.items;
+    kept->second.bytes += request->bytes();
+  }
+  void end(std::type_identity<core::Quarantined> /*kind*/) {
+    for (const auto& [key, kept] : quarantines_) {
+      check(kept.items == kept.said.items && kept.bytes == kept.said.bytes, [&] {
+        return name_of<core::Source>(key) + " counts " + std::to_string(kept.said.items) +
+               " rejected requests with " + std::to_string(kept.said.bytes) + " bytes, but " +
+               std::to_string(kept.items) + " with " + std::to_string(kept.bytes) + " were found.";
+      });
+    }
   }
 
   void compare(core::TenantId tenant, const core::Counters& counters, const Recount& recount) {
@@ -382,8 +607,11 @@ class Verifier : RowReader {
   std::map<core::Seq, std::uint64_t> awaited_;         ///< by sources in queues
   std::map<core::Seq, std::uint64_t> open_callbacks_;  ///< not final, by their source
   std::map<core::KeyOf<core::Queue>, Lag> lags_;
+  std::map<core::KeyOf<core::Source>, Kept> quarantines_;
   std::map<core::TenantId, core::Counters> counters_;
   std::optional<core::KeyOf<core::Events>> events_before_;
+  std::map<core::KeyOf<core::webhook::Application>, Counted> applications_;
+  std::map<core::TenantId, CountedTotals> totals_;
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
 /// Checks what is stored against the rules that hold between records, by reading all of it once:
 /// `hikyaku verify`, the simulator at the end of a run, and tests. On any thread, on a snapshot:
 /// the store may go on meanwhile. Memory: 8 bytes for each index entry and each dead letter, and a
-/// little for each source of callbacks that are not final.
+/// little for each source of callbacks that are not final and each application of webhooks.
 ///
 ///   - every key and every record can be read;
 ///   - every unfinished message will be found at the next start: it has exactly one entry in its
@@ -15,6 +15,8 @@
 ///   of
 ///     a queue that is there;
 ///   - event batches of a tenant are in order and refer to numbers that were given out;
+///   - a name of webhooks leads to what has that name, and the other way round; endpoints, tokens
+///   and integrations are of an application that is there, and it counts them;
 ///   - counters are conserved, and equal what can be counted again.
 #pragma once
 
@@ -29,7 +31,7 @@
 namespace hk::store {
 
 struct VerifyReport {
-  std::array<std::uint64_t, table_count> rows{};  ///< by table
+  std::array<std::uint64_t, table_places> rows{};  ///< by table
   std::uint64_t unfinished = 0;
   std::uint64_t without_index = 0;  ///< of them: too young for an index entry
   std::uint64_t problem_count = 0;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "base/time.h"
@@ -26,6 +27,38 @@ class Wire : public WireWriter {
       });
     }
   }
+  void trace(std::uint32_t field, const core::Trace& trace) {
+    const auto& [trace_id, parent_span, flags, state] = trace;
+    record(field, [&] {
+      array(1, trace_id);
+      array(2, parent_span);
+      number(3, flags);
+      text(4, state);
+    });
+  }
 };
+
+/// Takes a record apart: `each` gets every field; false: it cannot be.
+template <class Each>
+bool read_fields(std::string_view bytes, const Each& each) {
+  WireReader in(bytes);
+  while (in.next()) {
+    if (!each(in)) {
+      return false;
+    }
+  }
+  return in.ok();
+}
+
+template <class Enum>
+bool read_enum(const WireReader& in, Enum& value, Enum first, Enum last) {
+  value = static_cast<Enum>(in.number());
+  return in.number() >= static_cast<std::uint64_t>(first) &&
+         in.number() <= static_cast<std::uint64_t>(last);
+}
+
+inline std::uint32_t number32(const WireReader& in) {
+  return static_cast<std::uint32_t>(in.number());
+}
 
 }  // namespace hk::store

@@ -526,9 +526,10 @@ class Server:
         return run_binary(*arguments, env=fields, timeout=timeout)
 
 
-def run_binary(*arguments, env=None, timeout=120, binary=None):
+def run_binary(*arguments, env=None, timeout=120, binary=None, input=None):
+    """input: what it reads from standard input."""
     clean = {k: v for k, v in os.environ.items() if not k.startswith("HIKYAKU_")}
-    return subprocess.run([binary or BINARY, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+    return subprocess.run([binary or BINARY, *arguments], input="" if input is None else input, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, timeout=timeout, env=clean if env is None else env)
 
 

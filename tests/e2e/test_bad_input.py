@@ -6,6 +6,7 @@ import json
 import re
 import unittest
 
+import webhooks
 from harness import Case, Server
 
 HOOK = "/v2/publish/http://127.0.0.1:9/hook"
@@ -367,7 +368,50 @@ def ledger_rows():
 
 
 
-ROWS = [*publishing_rows(), *body_rows(), *query_rows(), *unknown_rows(), *ledger_rows(), *ledger_report_rows()]
+def source_rows():
+    base = "/api/v1/sources"
+    good = '"deliverTo": {"url": "http://127.0.0.1:9/"}'
+    secret = '"secrets": ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"]'
+    one = '{"name": "s", "preset": "%s", %s, %s%s}'
+    wrong = [("{}", "name"), ('{"name": "S", "preset": "stripe", %s, %s}' % (good, secret), "/name"),
+             ('{"name": "processors", "preset": "stripe", %s, %s}' % (good, secret), "reserved"),
+             (one % ("paypal", good, secret, ""), "/preset"), (one % ("stripe", good, '"secrets": []', ""), "/secrets"),
+             (one % ("stripe", good, '"secrets": [1]', ""), "/secrets/0"), (one % ("stripe", good, '"secrets": "x"', ""), "/secrets"),
+             (one % ("stripe", good, '"secrets": [{"value": "x", "expiresInSeconds": 0}]', ""), "expiresInSeconds"),
+             (one % ("stripe", good, '"secrets": ["1","2","3","4","5","6","7","8","9","10","11"]', ""), "at most 10"),
+             (one % ("standard", good, '"secrets": ["whsec_short"]', ""), "/secrets/0"),
+             (one % ("stripe", '"deliverTo": {}', secret, ""), "exactly one"), (one % ("stripe", '"deliverTo": {"app": "a"}', secret, ""), "/deliverTo/app"),
+             (one % ("stripe", '"deliverTo": {"url": "ftp://x/"}', secret, ""), "/deliverTo/url"),
+             (one % ("stripe", '"deliverTo": {"url": "http://127.0.0.1:9/", "queue": "q"}', secret, ""), "exactly one"),
+             (one % ("stripe", '"deliverTo": {"queue": "none"}', secret, ""), "/deliverTo/queue"),
+             (one % ("stripe", '"deliverTo": {"urlGroup": "none"}', secret, ""), "/deliverTo/urlGroup"),
+             (one % ("stripe", '"deliverTo": {"url": "http://127.0.0.1:9/", "options": {"retries": "many"}}', secret, ""), "/deliverTo/options"),
+             (one % ("hmac", good, secret, ""), "/verify/header"), (one % ("hmac", good, secret, ', "verify": {"header": "A", "template": "{x"}'), "/verify/template"),
+             (one % ("basic", good, secret, ""), "/verify/username"), (one % ("apikey", good, secret, ""), "header or query"),
+             (one % ("stripe", good, secret, ', "dedup": {"from": "body:id"}'), "/dedup/from"), (one % ("stripe", good, secret, ', "more": 1'), "/more"),
+             (one % ("stripe", good, secret, ', "toleranceSeconds": 0'), "/toleranceSeconds"), (one % ("stripe", good, secret, ', "ratePerSecond": "x"'), "/ratePerSecond"),
+             (one % ("stripe", good, secret, ', "maxBodyBytes": 0'), "/maxBodyBytes"), (one % ("stripe", good, secret, ', "onInvalid": "x"'), "/onInvalid"),
+             (one % ("stripe", good, secret, ', "forwardHeaders": "x"'), "/forwardHeaders")]
+    for body, error in wrong:
+        yield "POST", base, {}, body, 422, error
+    for body in ("", "{", "[]", '{"name": "s", "name": "s"}'):
+        yield "POST", base, {}, body, 400, None
+    for query in ("limit=0", "limit=251", "limit=x", "cursor=nonsense", "unknown=1"):
+        yield "GET", f"{base}?{query}", {}, None, 422, query.split("=")[0]
+    for method, rest, body in (("GET", "", None), ("PATCH", "", "{}"), ("DELETE", "", None), ("POST", "/secrets", '{"value": "x"}'),
+                               ("DELETE", "/secrets/sec_x", None), ("GET", "/events", None), ("GET", "/quarantine", None),
+                               ("GET", "/quarantine/qrn_x", None), ("DELETE", "/quarantine/qrn_x", None),
+                               ("POST", "/quarantine/reverify", None), ("POST", "/quarantine/qrn_x/release", None)):
+        yield method, f"{base}/none{rest}", {}, body, 404, "none"
+    yield "POST", "/in/none", {}, "x", 404, "no such source"
+    yield "POST", "/in/none/more?x=1", {}, "x", 404, "no such source"
+    yield "GET", "/in/none", {}, None, 404, "no such source"
+    yield "GET", "/in/none/more", {}, None, 404, "no such source"
+    yield "PUT", "/in/none", {}, "x", 405, "POST"
+    yield "POST", "/in/", {}, "x", 404, None
+
+
+ROWS = [*source_rows(), *publishing_rows(), *body_rows(), *query_rows(), *unknown_rows(), *ledger_rows(), *ledger_report_rows()]
 
 # What has nothing that could be wrong, or is tested with the token of the operator (test_tenants.py, test_limits.py).
 WITHOUT_ROWS = {("GET", "/v2/topics"), ("DELETE", "/v2/topics/{name}"), ("GET", "/v2/queues"), ("DELETE", "/v2/queues/{name}"),
@@ -377,7 +421,8 @@ WITHOUT_ROWS = {("GET", "/v2/topics"), ("DELETE", "/v2/topics/{name}"), ("GET", 
                 ("GET", "/api/v1/tenants/{id}/limits"), ("PUT", "/api/v1/tenants/{id}/limits"),
                 ("POST", "/api/v1/tenants/{id}/access-keys"), ("DELETE", "/api/v1/tenants/{id}/access-keys/{key}"),
                 ("GET", "/api/openapi.json"), ("GET", "/metrics"),
-                ("GET", "/healthz"), ("GET", "/readyz"), ("GET", "/sns/certificate.pem")}
+                ("GET", "/healthz"), ("GET", "/readyz"), ("GET", "/sns/certificate.pem"), ("GET", "/api/v1/health"), ("GET", "/api/v1/health/ping"),
+                ("GET", "/portal/"), ("GET", "/portal/icon.svg"), ("GET", "/portal/portal.css"), ("GET", "/portal/portal.js")}
 
 
 class BadInput(unittest.TestCase):
@@ -412,6 +457,7 @@ class BadInput(unittest.TestCase):
         kinds = [one["kind"] for one in self.server.get("/api/v1/ledger/-/records").json()["records"]]
         self.assertEqual([kind for kind in kinds if kind != "checkpoint"], ["book"])
         self.assertEqual([one["id"] for one in self.server.get("/api/v1/ledger/books").json()["books"]], ["main"])
+        self.assertEqual(self.server.get("/api/v1/sources").json(), {"sources": []})
 
     def test_an_item_of_a_batch_is_refused_alone(self):
         items = [{}, {"destination": 1}, {"destination": "nowhere/"}, "nowhere", 7,
@@ -425,13 +471,21 @@ class BadInput(unittest.TestCase):
         self.assertEqual(["error" in one for one in told], [True] * 8 + [False, True], told)
         self.server.request("DELETE", f"/v2/messages/{told[8]['messageId']}")
 
+    def test_webhooks_are_refused_in_their_form(self):
+        for method, target, headers, body, status, part in webhooks.rows():
+            with self.subTest(f"{method} {target[:80]} {headers} {(body or '')[:60]}"):
+                answer = self.server.request(method, target, body, headers)
+                self.assertIsNone(webhooks.refusal_problem(answer, target, status, part))
+        for path, plural in (("app", "data"), ("event-type", "data"), ("operational-webhook/endpoint", "data"), ("webhooks/replays", "replays")):
+            self.assertEqual(self.server.get(f"/api/v1/{path}").json()[plural], [], path)
+
     def test_every_route_has_rows(self):
         document = self.server.request("GET", "/api/openapi.json").json()
         routes = {(method.upper(), path) for path, methods in document["paths"].items() for method in methods}
         without = set()
         for method, path in routes - WITHOUT_ROWS:
             pattern = re.compile("^" + re.sub(r"\\{[a-z_A-Z]+\\}", ".*", re.escape(path)) + r"(\?.*)?$")
-            if not any(row[0] == method and pattern.match(row[1]) for row in ROWS):
+            if not any(row[0] == method and pattern.match(row[1]) for row in [*ROWS, *webhooks.rows()]):
                 without.add((method, path))
         self.assertEqual(without, set())
         self.assertEqual(WITHOUT_ROWS - routes, set())

@@ -195,8 +195,23 @@ class Commands(Followed):
     def test_take_effect_once(self):
         self.follow(read("docs/how-to/take-effect-once.md"))
 
+    def test_receive_stripe_webhooks(self):
+        self.follow(read("docs/how-to/receive-stripe-webhooks.md"))
+
     def test_a_wallet_in_ten_minutes(self):
         self.follow(read("docs/tutorials/a-wallet-in-ten-minutes.md"))
+
+    def test_send_webhooks_in_ten_minutes(self):
+        self.follow(read("docs/tutorials/send-webhooks-in-ten-minutes.md"))
+
+    def test_rotate_a_webhook_secret(self):
+        self.follow(read("docs/how-to/rotate-a-webhook-secret.md"))
+
+    def test_replay_webhooks(self):
+        self.follow(read("docs/how-to/replay-webhooks.md"))
+
+    def test_ordered_webhooks(self):
+        self.follow(read("docs/how-to/ordered-webhooks.md"))
 
     def test_holds(self):
         self.follow(read("docs/how-to/holds.md"))
@@ -230,6 +245,9 @@ class Commands(Followed):
 
     def test_verify_signatures(self):
         self.follow(read("docs/how-to/verify-signatures.md"))
+
+    def test_verify_webhook_signatures(self):
+        self.follow(read("docs/how-to/verify-webhook-signatures.md"))
 
     def test_backup_and_restore(self):
         self.follow(read("docs/how-to/backup-and-restore.md"))
@@ -336,7 +354,7 @@ class Pages(unittest.TestCase):
     def test_every_route_is_described(self):
         rows = re.findall(r'Route\{"(\w+)",\s*"([^"]+)"', sources("src/api"))
         self.assertGreater(len(rows), 10)
-        page = read("docs/reference/http.md") + read("docs/reference/ledger.md")
+        page = "".join(read(f"docs/reference/{name}.md") for name in ("http", "ledger", "webhooks", "sources"))
         described = set(re.findall(r"^### `(\w+) ([^`]+)`", page, re.M))
         self.assertEqual(described, set(rows))
 
@@ -385,9 +403,10 @@ class Pages(unittest.TestCase):
         page = read("docs/reference/cli.md")
         top = harness.run_binary("--help").stdout
         commands = re.findall(r"^  ([a-z]+)\s{2,}\S", top[top.index("Subcommands:"):], re.M)
-        groups = ("messages", "dlq", "tenants", "keys", "queues", "outbox", "ledger")
-        nested = [f"{c} {sub}" for c in groups
-                  for sub in re.findall(r"^  ([a-z-]+)\s{2,}\S", harness.run_binary(c, "--help").stdout.partition("Subcommands:")[2], re.M)]
+        groups = ("messages", "dlq", "tenants", "keys", "queues", "outbox", "ledger", "sources", "sources secrets", "sources quarantine")
+        nested = [f"{c} {sub}" for c in groups for sub in re.findall(
+            r"^  ([a-z-]+)\s{2,}\S", harness.run_binary(*c.split(), "--help").stdout.partition("Subcommands:")[2], re.M)]
+        nested = [one for one in nested if one not in groups]
         missing = []
         for command in [c for c in commands if c not in groups] + nested + ["outbox"]:
             if f"\n### `hikyaku {command}" not in page:

@@ -7,6 +7,7 @@ import os
 import threading
 import unittest
 
+import webhooks
 from harness import Server
 
 CLAIM = "/api/v1/idempotency/claim"
@@ -86,6 +87,24 @@ class IdempotentWrites(unittest.TestCase):
             ("post", book + "/close"): one(BOOK + "/close", {"through": "2020-01-01T00:00:00Z"}, {"through": "2020-01-02T00:00:00Z"}, 200),
         }
 
+    def source_rows(self):
+        source = lambda name: {"name": name, "preset": "github", "secrets": ["s"], "deliverTo": {"url": "http://127.0.0.1:9/x"}}  # noqa: E731
+        for name in ("a", "b", "c"):
+            self.assertEqual(self.send("POST", "/api/v1/sources", source(name)).status, 201)
+        secrets = [self.send("POST", "/api/v1/sources/a/secrets", {"value": value}).json()["id"] for value in ("x", "y")]
+        base, one = "/api/v1/sources", "/api/v1/sources/{source}"
+        none = "/quarantine/qrn_none"
+        return {
+            ("post", base): ((base, source("d")), (base, source("e")), 201, {}),
+            ("patch", one): ((base + "/a", {"enabled": False}), (base + "/a", {"enabled": True}), 200, {}),
+            ("delete", one): ((base + "/b", None), (base + "/c", None), 204, {}),
+            ("post", one + "/secrets"): ((base + "/a/secrets", {"value": "v"}), (base + "/a/secrets", {"value": "w"}), 201, {}),
+            ("delete", one + "/secrets/{secret}"): (*((f"{base}/a/secrets/{id}", None) for id in secrets), 204, {}),
+            ("post", one + "/quarantine/reverify"): ((base + "/a/quarantine/reverify", {}), (base + "/a/quarantine/reverify", {"x": 1}), 200, {}),
+            ("delete", one + "/quarantine/{request}"): ((base + "/a" + none, None), (base + "/a" + none + "2", None), 404, {}),
+            ("post", one + "/quarantine/{request}/release"): ((base + "/a" + none + "/release", {}), (base + "/a" + none + "/release", {"x": 1}), 404, {}),
+        }
+
     def rows(self):
         """A request for each write that takes keys, one that asks for something else, and the status of the first."""
         ended = lambda verb, **more: ((f"/api/v1/idempotency/{verb}", {"key": verb, "token": self.claimed(verb), **more}),  # noqa: E731
@@ -113,12 +132,13 @@ class IdempotentWrites(unittest.TestCase):
                 ("/api/v1/transact", {"operations": [{"op": "publish", "destination": "http://127.0.0.1:9/x", "body": "x"}]}),
                 ("/api/v1/transact", {"operations": [{"op": "publish", "destination": "http://127.0.0.1:9/x", "body": "y"}]}), 200, {}),
             **self.ledger_rows(),
+            **self.source_rows(),
         }
 
     def test_every_write_is_done_once_under_a_key_or_says_why_it_takes_none(self):
         document = self.server.request("GET", "/api/openapi.json").json()
         writes = {(method, path): operation for path, operations in document["paths"].items() if path.startswith("/api/v1/")
-                  for method, operation in operations.items() if method != "get"}
+                  for method, operation in operations.items() if method != "get" and operation["tags"] != ["webhooks"]}
         rows = self.rows()
         self.assertEqual(set(rows) | REFUSES, set(writes), "a row for each")
         for (method, path), operation in writes.items():
@@ -140,6 +160,29 @@ class IdempotentWrites(unittest.TestCase):
                     self.assertEqual(again.headers["Content-Type"], first.headers["Content-Type"])
                 used = self.send(method.upper(), other_target, other_body, name, **more)
                 self.assertEqual(problem(used), (422, "idempotency_key_reused"))
+
+    def test_every_write_of_webhooks_is_done_once_under_a_key(self):
+        document = self.server.request("GET", "/api/openapi.json").json()
+        writes = {(method, path) for path, operations in document["paths"].items() if path.startswith("/api/v1/")
+                  for method, operation in operations.items() if method != "get" and operation["tags"] == ["webhooks"]}
+        rows, _ = webhooks.writes(webhooks.Webhooks(self.server))
+        self.assertEqual(set(rows), writes, "a row for each")
+        for (method, path), (target, body, other, status) in rows.items():
+            with self.subTest(method=method, path=path):
+                name = f"{method} {path}".replace(" ", "-")
+                # Clients of Svix read their own header, and know 409.
+                own = path.startswith("/api/v1/webhooks/")
+                replayed = "Idempotent-Replayed" if own else "Idempotency-Replayed"
+                first = self.send(method.upper(), "/api/v1" + target, body, name)
+                self.assertEqual((first.status, first.headers[replayed]), (status, None), first.body)
+                again = self.send(method.upper(), "/api/v1" + target, body, name)
+                kept = "true" if status < 300 else None  # refusals are not
+                self.assertEqual((again.status, again.headers[replayed]), (status, kept), again.body)
+                if kept:
+                    self.assertEqual(again.body, first.body)
+                if other is not None:
+                    used = self.send(method.upper(), "/api/v1" + target, other, name)
+                    self.assertEqual(problem(used), (422, "idempotency_key_reused") if own else (409, "idempotency_key_reuse"), used.body)
 
     def test_a_refusal_on_content_stays_the_answer(self):
         wrong = self.send("POST", CLAIM, {"key": "work", "lease": "0s"}, "k")

@@ -196,7 +196,7 @@ class Rotation(unittest.TestCase):
         new = content(server.data)
         self.assertEqual(sorted(new), ["FORMAT", "master.key"])
         self.assertNotEqual(new["master.key"], old["master.key"])
-        self.assertEqual((old["FORMAT"], new["FORMAT"]), (b"hikyaku-data 5\n", b"hikyaku-data 5\n"))
+        self.assertEqual((old["FORMAT"], new["FORMAT"]), (b"hikyaku-data 6\n", b"hikyaku-data 6\n"))
         self.assertEqual(os.stat(file).st_mode & 0o777, 0o600)
         self.assertNotIn(new["master.key"].decode().strip(), done.stdout + done.stderr)
         self.assertEqual(before & self.sealed_in(server.data), set(), "what the old key opens is in no file any more")
@@ -211,7 +211,7 @@ class Rotation(unittest.TestCase):
         self.assertEqual(run_binary("backup", "--data", server.data, "--to", second).returncode, 0)
         self.assertEqual(run_binary("verify", "--data", second).returncode, 0)
         with open(os.path.join(second, "FORMAT")) as f:
-            self.assertEqual(f.read(), "hikyaku-data 5\n")
+            self.assertEqual(f.read(), "hikyaku-data 6\n")
         for key in (old["master.key"], new["master.key"]):
             with open(os.path.join(second, "master.key"), "wb") as f:
                 f.write(key)

@@ -26,6 +26,7 @@ What must hold:
   cancel      what was canceled stays so and is never sent
   start       the store verifies after each kill, and the server is ready again in time
   transfers   money that moves meanwhile: torture_transfers.py
+  webhooks    messages to endpoints of every kind: torture_webhooks.py
 Exit code 1 on any breach; the data directory is then kept.
 """
 import argparse
@@ -279,6 +280,7 @@ class Torture:
         self.slowest_start = 0.0
         self.publishers = []
         self.transfers = None
+        self.webhooks = None
         self.kills = self.kills_while_starting = 0
 
     # ---- kill, verify, start ----
@@ -344,6 +346,8 @@ class Torture:
                 self.ledger.breach(f"{name} ({message_id}) was acknowledged; after a restart its job answers {answer.status}")
         if self.transfers is not None:
             self.transfers.check_sums()
+        if self.webhooks is not None:
+            self.webhooks.check_held()
 
     # ---- the end ----
 
@@ -480,10 +484,15 @@ class Torture:
         self.transfers = Transfers(self.server, self.ledger, stop)
         return self.transfers
 
+    def make_webhooks(self, stop):
+        from torture_webhooks import WebhookTraffic  # it is made of what is above
+        self.webhooks = WebhookTraffic(self.server, self.ledger, stop)
+        return self.webhooks
+
     def run(self):
         stop = threading.Event()
         self.start()
-        threads = [*self.make_publishers(stop), self.make_transfers(stop)]
+        threads = [*self.make_publishers(stop), self.make_transfers(stop), self.make_webhooks(stop)]
         for thread in threads:
             thread.start()
         begun = time.monotonic()
@@ -498,6 +507,7 @@ class Torture:
             thread.join(60)
         self.check()
         self.transfers.check()
+        self.webhooks.check()
         if (code := self.server.terminate()) != 0:
             self.ledger.breach(f"SIGTERM ends it with {code}: {self.server.output()[-800:]}")
         self.verify()

@@ -2,8 +2,8 @@
 the store, src/store/crash_points.def, with and without what was not synced (--storage-fault hold-unsynced), and again while
 it recovers from that. Run by torture.py --matrix; what must hold is said there.
 
-Beside the publishers a thread sends, receives and deletes (SQS), one makes and deletes schedules, and one moves money
-(torture_transfers.py).
+Beside the publishers a thread sends, receives and deletes (SQS), one makes and deletes schedules, one moves money
+(torture_transfers.py), and one sends webhooks (torture_webhooks.py).
 """
 import http.client
 import itertools
@@ -224,8 +224,8 @@ class Matrix(Torture):
         self.recover()
         traffic = self.make_publishers(stop)
         queues = Queues(self.server, self.ledger, stop)
-        transfers = self.make_transfers(stop)
-        for thread in (*traffic, queues, transfers):
+        transfers, hooks = self.make_transfers(stop), self.make_webhooks(stop)
+        for thread in (*traffic, queues, transfers, hooks):
             thread.start()
         starts = [(name, when) for name, when in self.points if when == "start"]
         begun = time.monotonic()
@@ -241,10 +241,11 @@ class Matrix(Torture):
             if number % 10 == 9:
                 print(f"  {number + 1} cells, {len(self.ledger.publications)} published, {time.monotonic() - begun:.0f} s", flush=True)
         stop.set()
-        for thread in (*traffic, queues, transfers):
+        for thread in (*traffic, queues, transfers, hooks):
             thread.join(60)
         queues.check()
         transfers.check()
+        hooks.check()
         self.check()
         for name, hits in self.hits.items():
             if sum(hits) == 0:

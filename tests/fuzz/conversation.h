@@ -195,16 +195,21 @@ class Conversation {
   /// What is accepted can be sent.
   static void check_request(const core::StartAttempt& start) {
     static delivery::Envelopes envelopes(
-        [](core::TenantId) { return std::make_shared<const Secret>("sig_key"); }, 1);
+        [](core::TenantId) { return std::make_shared<const Secret>("sig_key"); }, 1,
+        [](core::TenantId, std::string_view) -> Result<Secret> {
+          return Secret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw");
+        });
     const auto url = delivery::parse_destination(start.message->url);
     HK_ASSERT(url && url->authority_key() == start.message->host);
-    const delivery::Request request{.message = start.message,
-                                    .envelope = &envelopes.of(*start.message),
-                                    .tenant = start.tenant,
-                                    .id = start.id,
-                                    .fence = start.fence,
-                                    .retried = start.retried,
-                                    .span_id = start.span_id};
+    const delivery::Request request{
+        .message = start.message,
+        .webhook = start.webhook,
+        .envelope = &envelopes.of(*start.message, nullptr, start.webhook.get()),
+        .tenant = start.tenant,
+        .id = start.id,
+        .fence = start.fence,
+        .retried = start.retried,
+        .span_id = start.span_id};
     std::string head;
     HK_ASSERT(delivery::append_request_head(head, request, *url, {}).has_value());
     HK_ASSERT(head.find("\r\n\r\n") == head.size() - 4);

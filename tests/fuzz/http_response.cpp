@@ -62,6 +62,8 @@ void check(const Response& response, unsigned flags) {
         std::ranges::all_of(value, [](char c) { return c == '\t' || (c >= 0x20 && c <= 0x7e); }));
   }
   HK_ASSERT(bytes <= limits.header_bytes_kept);
+  const auto asked = response.retry_after.asked();
+  HK_ASSERT(!asked || (*asked >= Millis{0} && *asked <= std::chrono::days(365)));
   const Outcome outcome =
       judge_answer(response.status, response.non_retryable, response.retry_after.wish());
   HK_ASSERT(outcome.delivered == (response.status < 300));

@@ -45,6 +45,9 @@ void check_json(std::string_view text) {
   reader.skip();
   reader.end();
   const auto exact = ExactJson::parse(text, depth_max);
+  const auto canonical = ExactJson::canonical_of(text, depth_max);
+  HK_ASSERT(canonical.has_value() == exact.has_value());
+  HK_ASSERT(!exact || *canonical == exact->canonical());
   if (exact) {
     HK_ASSERT(!reader.failed());
   } else if (!reader.failed()) {

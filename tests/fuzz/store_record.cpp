@@ -31,7 +31,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   const std::string_view value = fuzz::as_text(data + 1, size - 1);
   core::for_each_record([&]<class R>() {
-    if (static_cast<std::size_t>(table_of<R>) == data[0] % table_count) {
+    if (static_cast<std::size_t>(table_of<R>) == data[0] % table_places) {
       check<R>(value);
     }
   });

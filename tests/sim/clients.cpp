@@ -46,6 +46,10 @@ void Simulation::client_acts() {
     key_acts();
     return;
   }
+  if (config_.sources > 0 && chance(config_.source_acts)) {
+    source_acts();
+    return;
+  }
   if (config_.ledger > 0 && chance(config_.ledger)) {
     ledger_acts();
     return;
@@ -439,6 +443,15 @@ void Simulation::answered(const Op& op, const core::Reply& reply, const Pending&
     hand_over(*received, of);
   } else if (const auto* published = reply->get_if<core::Published>()) {
     learn(*published, op.tenant, op.kind == Op::Kind::publish);
+  } else if (const auto* inbound = reply->get_if<core::InboundReceived>()) {
+    learn({inbound->message, inbound->duplicate}, op.tenant, true);
+  } else if (const auto* released = reply->get_if<core::QuarantineReleased>()) {
+    for (const core::QuarantineReleased::One& one : released->requests) {
+      if (one.outcome != core::QuarantineReleased::Outcome::gone) {
+        const bool before = one.outcome == core::QuarantineReleased::Outcome::duplicate;
+        learn({one.message, before}, op.tenant, true);
+      }
+    }
   } else if (const auto* all = reply->get_if<core::FannedOut>()) {
     learn_all(*all, op.tenant);
   } else if (const auto* topic = reply->get_if<core::TopicPublished>()) {
@@ -482,8 +495,8 @@ void Simulation::learn(const core::Published& published, core::TenantId tenant, 
 
 /// The answer was lost or never came: who does not know asks again.
 void Simulation::unanswered(Op op) {
-  if (op.kind == Op::Kind::complete || op.kind == Op::Kind::tenant || in_process(op.kind) ||
-      !publishing_) {
+  if (op.kind == Op::Kind::complete || op.kind == Op::Kind::tenant ||
+      op.kind == Op::Kind::put_source || in_process(op.kind) || !publishing_) {
     return;
   }
   if (op.repeated < 3 && chance(700)) {

@@ -203,6 +203,16 @@ Config draw_config(Rng& rng, std::uint64_t seed) {
   config.limits.ledger_books = config.limits.ledger_account_bytes == 0 ? 0 : 1000;
   config.limits.ledger_subscriptions_max = one_of(more, std::array{1U, 2U, 100U});
   config.limits.ledger_monitors_max = one_of(more, std::array{1U, 3U, 1000U});
+  config.sources = chance(more, 400) ? between(more, 1, 4) : 0;
+  config.source_acts = between(more, 50, 600);
+  config.limits.quarantine_items_max = one_of(more, std::array{1U, 3U, 1000U});
+  config.limits.quarantine_bytes_max = one_of(more, std::array{60U, 200U, 64U << 20U});
+  config.limits.quarantine_kept_for = one_time(more, {2000, 10'000, 60'000, 600'000});
+  config.limits.quarantined_per_second = one_of(more, std::array{1U, 3U, 10U});
+  config.limits.quarantined_per_batch = one_of(more, std::array{1U, 2U, 16U});
+  config.limits.source_events_kept_for = one_time(more, {2000, 10'000, 60'000, 600'000});
+  config.limits.source_upkeep_every = one_time(more, {500, 5000, 20'000, 60'000});
+  config.limits.source_rows_per_batch = one_of(more, std::array{1U, 2U, 256U});
   return config;
 }
 

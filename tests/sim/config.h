@@ -43,6 +43,8 @@ struct Config {
   std::uint32_t url_groups = 0;       ///< names per tenant
   std::uint32_t keys = 0;             ///< of idempotency, names per tenant
   std::uint32_t once = 0;             ///< of what clients do: writes under a key of the server
+  std::uint32_t sources = 0;          ///< of webhooks, names per tenant
+  std::uint32_t source_acts = 0;      ///< of what clients do
   std::uint32_t ledger = 0;           ///< of what clients do: operations on books
   std::uint32_t ledger_books = 1;     ///< per tenant
   std::uint32_t ledger_accounts = 4;  ///< names per book

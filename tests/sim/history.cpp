@@ -74,6 +74,15 @@ void decode_put(const Write& write, Decoded& out) {
       out.keys[name_in<core::IdempotencyKey>(write)] = record_in<core::IdempotencyKey>(write);
       return;
     case Table::timer: out.timers_set.push_back(record_in<core::Timer>(write)); return;
+    case Table::source:
+      out.sources[name_in<core::Source>(write)] = record_in<core::Source>(write);
+      return;
+    case Table::source_event:
+      out.source_events[key_in<core::SourceEvent>(write)] = record_in<core::SourceEvent>(write);
+      return;
+    case Table::quarantine:
+      out.quarantined[key_in<core::Quarantined>(write)] = record_in<core::Quarantined>(write);
+      return;
     case Table::schedule:
       out.schedules[name_in<core::Schedule>(write)] = record_in<core::Schedule>(write);
       return;
@@ -129,6 +138,13 @@ void decode_erase(const Write& write, Decoded& out) {
     case Table::url_group: out.url_groups[name_in<core::Topic>(write)] = std::nullopt; return;
     case Table::idempotency: out.keys[name_in<core::IdempotencyKey>(write)] = std::nullopt; return;
     case Table::timer: out.timers_gone.push_back(record_in<core::Timer>(write)); return;
+    case Table::source: out.sources[name_in<core::Source>(write)] = std::nullopt; return;
+    case Table::source_event:
+      out.source_events[key_in<core::SourceEvent>(write)] = std::nullopt;
+      return;
+    case Table::quarantine:
+      out.quarantined[key_in<core::Quarantined>(write)] = std::nullopt;
+      return;
     case Table::schedule: out.schedules[name_in<core::Schedule>(write)] = std::nullopt; return;
     case Table::schedule_state:
       out.schedule_states[name_in<core::ScheduleState>(write)] = std::nullopt;

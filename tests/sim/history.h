@@ -36,6 +36,9 @@ struct Decoded {
   std::map<Named, std::optional<core::Topic>> url_groups{};  ///< nullopt: deleted
   /// By namespace, NUL and key; nullopt: gone.
   std::map<Named, std::optional<core::IdempotencyKey>> keys{};
+  std::map<Named, std::optional<core::Source>> sources{};
+  std::map<core::KeyOf<core::SourceEvent>, std::optional<core::SourceEvent>> source_events{};
+  std::map<core::KeyOf<core::Quarantined>, std::optional<core::Quarantined>> quarantined{};
   std::vector<core::Timer> timers_set{};
   std::vector<core::Timer> timers_gone{};
   std::map<Named, std::optional<core::Schedule>> schedules{};

@@ -65,6 +65,7 @@ constexpr std::array all_knobs{
     knob<&Config::keys>("keys"),
     knob<&Config::once>("once"),
     knob<&Config::endings>("endings"),
+    knob<&Config::sources>("sources"),
     knob<&Config::ledger>("ledger"),
     knob<&Config::ledger_bulk>("ledger_bulk"),
     knob<&Config::ledger_books>("ledger_books", 1),

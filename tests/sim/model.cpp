@@ -152,6 +152,9 @@ void Model::begin(const Step& step) {
   changed_topics_.clear();
   changed_keys_.clear();
   changed_once_.clear();
+  changed_sources_.clear();
+  changed_source_events_.clear();
+  changed_quarantined_.clear();
   late_claims_.clear();
   changed_schedules_.clear();
   changed_dedups_.clear();
@@ -184,6 +187,7 @@ std::vector<Expected> Model::apply(const Step& step) {
   purge();
   ledger_.timers();
   forget_keys();
+  forget_of_sources();
   answer_claims();
   run_schedules();
   move_and_end();
@@ -265,6 +269,7 @@ void Model::crashed(store::BatchSeq survivor) {
   batch_ = survivor;
   waiters_.clear();
   key_waiters_.clear();
+  kept_in_second_.clear();
   draining_ = false;
   told_gone_.clear();
   went_away_.clear();

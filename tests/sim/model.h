@@ -132,7 +132,11 @@ struct Expected {
     once_reused,
     job_ended,
     transacted,
-    ledger
+    ledger,
+    source_stored,  ///< number: its version; flag: its target is not there
+    inbound,        ///< flag: a repeat
+    rejected,       ///< flag: it was kept
+    released
   };
   Kind kind{};
   ErrorKind error{};
@@ -162,6 +166,7 @@ struct Expected {
   std::string url{};  ///< part of a fan-out: where it goes
   std::vector<Expected> parts{};
   std::optional<core::PullSettings> pull{};
+  std::vector<core::QuarantineReleased::One> released{};
   std::uint64_t lag = 0;            ///< counted
   bool pulled = false;              ///< inspected: of a message that nobody sends
   std::uint64_t number = 0;         ///< task_started: of the task; move_canceled: what it moved
@@ -250,6 +255,14 @@ class Model {
   [[nodiscard]] const LedgerModel& ledger() const { return ledger_; }
   [[nodiscard]] const std::map<Named, std::vector<KeyWaiter>>& key_waiters() const {
     return key_waiters_;
+  }
+  /// Inbound sources, by id.
+  [[nodiscard]] const std::map<Named, core::Source>& sources() const { return sources_; }
+  void compare_sources_with(const std::vector<core::Source>& sources,
+                            const std::vector<core::SourceEvent>& events,
+                            const std::vector<core::Quarantined>& requests) const;
+  [[nodiscard]] bool nothing_of_sources() const {
+    return source_events_.empty() && quarantined_.empty();
   }
   /// Of writes that take effect once, by key.
   [[nodiscard]] const std::map<Named, core::IdempotencyKey>& once() const { return once_; }
@@ -479,6 +492,23 @@ class Model {
   void forget_once(const Named& name);
   void compare_once() const;
 
+  // model_sources.cpp
+  core::Source* source_of(const Op& op);
+  Expected put_source(const Op& op);
+  Expected delete_source(const Op& op);
+  Expected receive_inbound(const Op& op);
+  Expected quarantine(const Op& op);
+  Expected release(const Op& op);
+  Expected drop_quarantined(const Op& op);
+  [[nodiscard]] const core::Dedup* first_of(const core::Source& source,
+                                            const std::string& event_id) const;
+  Expected take_event(core::Source& source, const Op& op, const std::string& event_id,
+                      bool unverified);
+  void take_out(core::Source& source, core::KeyOf<core::Quarantined> key);
+  void forget_of_sources();
+  [[nodiscard]] bool of_deleted_source(const Named& dedup) const;
+  void compare_sources() const;
+
   // model_ledger_events.cpp
   LedgerModel::Ties ledger_ties();
   Expected apply_to_ledger(const Op& op);
@@ -529,6 +559,9 @@ class Model {
   std::map<Named, std::vector<core::Endpoint>> groups_;  ///< in order; none is empty
   std::map<Named, core::IdempotencyKey> keys_;
   std::map<Named, core::IdempotencyKey> once_;
+  std::map<Named, core::Source> sources_;  ///< by id
+  std::map<core::KeyOf<core::SourceEvent>, core::SourceEvent> source_events_;
+  std::map<core::KeyOf<core::Quarantined>, core::Quarantined> quarantined_;
   std::uint64_t last_token_ = 0;
   std::map<Named, core::Topic> topics_;  ///< of SNS, by what they are stored under
   std::uint64_t last_topic_number_ = 0;  ///< of what was published to FIFO topics
@@ -567,6 +600,8 @@ class Model {
   // What goes with the process: first come, first served.
   std::map<Named, std::vector<Waiter>> waiters_;
   std::map<Named, std::vector<KeyWaiter>> key_waiters_;  ///< by key; some are empty
+  /// Of each source: rejected requests that were kept in that second.
+  std::map<Named, std::pair<Moment, std::size_t>> kept_in_second_;
   bool draining_ = false;
   std::string forbidden_;                      ///< host
   std::set<core::ReceiverId> told_gone_;       ///< their queue was deleted in this batch
@@ -594,6 +629,9 @@ class Model {
   std::set<Named> changed_topics_;
   std::set<Named> changed_keys_;
   std::set<Named> changed_once_;
+  std::set<Named> changed_sources_;
+  std::set<core::KeyOf<core::SourceEvent>> changed_source_events_;
+  std::set<core::KeyOf<core::Quarantined>> changed_quarantined_;
   std::map<core::ReceiverId, Expected> late_claims_;
   std::set<Named> changed_schedules_;
   std::set<Named> changed_dedups_;

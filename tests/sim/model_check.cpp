@@ -152,6 +152,7 @@ void Model::compare_written() {
   compare_schedules();
   compare_keys();
   compare_once();
+  compare_sources();
   ledger_.compare();
   compare_moves();
   for (const core::TenantId tenant : changed_counts_) {

@@ -154,6 +154,12 @@ Expected Model::decide(const Op& op) {
     case Op::Kind::delete_key: return delete_key(op);
     case Op::Kind::transact: return transact(op);
     case Op::Kind::ledger: return apply_to_ledger(op);
+    case Op::Kind::put_source: return put_source(op);
+    case Op::Kind::delete_source: return delete_source(op);
+    case Op::Kind::receive_inbound: return receive_inbound(op);
+    case Op::Kind::quarantine: return quarantine(op);
+    case Op::Kind::release: return release(op);
+    case Op::Kind::drop_quarantined: return drop_quarantined(op);
   }
   std::unreachable();
 }
@@ -522,8 +528,11 @@ void Model::purge() {
       continue;
     }
     const auto known = dedups_.find(key);
-    require(known != dedups_.end() && known->second.expires_at <= time_, "I6 dedup",
-            "dedup id " + key.second + " was forgotten before its window was over");
+    if (known == dedups_.end() && of_deleted_source(key)) {
+      continue;  // both the sweep of its source and the end of its time have taken it
+    }
+    require(known != dedups_.end() && (known->second.expires_at <= time_ || of_deleted_source(key)),
+            "I6 dedup", "dedup id " + key.second + " was forgotten before its window was over");
     save(dedups_, key);
     dedups_.erase(key);
   }

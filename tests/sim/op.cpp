@@ -121,6 +121,20 @@ core::EndKey to_end_key(const Op& op) {
           op.key.ends_sooner ? std::optional(op.key.kept_for) : std::nullopt};
 }
 
+core::InboundEvent to_event(const Op& op, const std::string& event_id) {
+  return {.id = event_id, .type = "t", .bytes = op.message->body.size(), .publish = to_publish(op)};
+}
+
+core::ReleaseQuarantined to_release(const Op& op) {
+  core::ReleaseQuarantined command{
+      .tenant = op.tenant, .source = op.name, .unverified = op.source->unverified};
+  for (std::size_t i = 0; i < op.items.size(); ++i) {
+    const auto& [number, event_id] = op.source->released[i];
+    command.requests.push_back({number, to_event(op.items[i], event_id)});
+  }
+  return command;
+}
+
 core::TransactOperation to_operation(const Op& op) {
   switch (op.kind) {
     case Op::Kind::publish: return to_publish(op);
@@ -275,6 +289,19 @@ core::Command to_command(const Op& op) {
     case Op::Kind::delete_key: return core::DeleteKey{op.tenant, key_space, op.name};
     case Op::Kind::transact: return to_transact(op);
     case Op::Kind::ledger: return core::ledger::Apply(*op.ledger);
+    case Op::Kind::put_source:
+      return core::PutSource{.source = op.source->source,
+                             .if_version = op.source->if_version,
+                             .url_group = op.source->url_group};
+    case Op::Kind::delete_source: return core::DeleteSource{op.tenant, op.name};
+    case Op::Kind::receive_inbound:
+      return core::ReceiveInbound{op.tenant, op.name, to_event(op, op.source->event_id)};
+    case Op::Kind::quarantine:
+      return core::QuarantineInbound{
+          .tenant = op.tenant, .source = op.name, .request = op.source->request};
+    case Op::Kind::release: return to_release(op);
+    case Op::Kind::drop_quarantined:
+      return core::DropQuarantined{op.tenant, op.name, op.source->number};
   }
   std::unreachable();
 }

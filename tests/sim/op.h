@@ -56,6 +56,20 @@ struct OnceText {
 /// What is kept of a reply; 0: nothing is.
 std::uint32_t kept_status(const core::Reply& reply);
 
+/// What is asked of an inbound source.
+struct SourceText {
+  // put_source
+  core::Source source{};
+  std::uint64_t if_version = 0;
+  std::string url_group{};
+  std::string event_id{};                      ///< receive_inbound
+  std::optional<core::Quarantined> request{};  ///< quarantine
+  std::uint64_t number = 0;                    ///< drop_quarantined
+  // release: what, as which events; the messages are items of the operation
+  std::vector<std::pair<std::uint64_t, std::string>> released{};
+  bool unverified = false;
+};
+
 /// What is published to a topic of SNS, and how much of it was made ready.
 struct TopicText {
   FilteredText looked_at{};
@@ -128,6 +142,12 @@ struct Op {
     delete_key,
     transact,
     ledger,
+    put_source,
+    delete_source,
+    receive_inbound,
+    quarantine,
+    release,
+    drop_quarantined,
   };
   Kind kind{};
   std::uint64_t number = 0;  ///< of this asking; a repetition has its own
@@ -210,6 +230,8 @@ struct Op {
   KeyText key{};  ///< of the idempotency key `name`
 
   std::shared_ptr<const core::ledger::Apply> ledger{};  ///< its tenant is `tenant`
+
+  std::shared_ptr<const SourceText> source{};  ///< of the source whose id is `name`
 
   std::optional<OnceText> once{};  ///< under a key
 };

@@ -174,6 +174,10 @@ void Simulation::forget_everything() {
                 config_.topics > 0 ? topic_window : Millis{0},
                 config_.once > 0 ? key_kept_max : Millis{0},
                 config_.ledger > 0 ? ledger_timeout_max : Millis{0},
+                config_.sources > 0
+                    ? std::max(limits.source_events_kept_for, limits.quarantine_kept_for) +
+                          2 * limits.source_upkeep_every
+                    : Millis{0},
                 config_.keys > 0 ? key_lease_max + key_kept_max : Millis{0},
                 config_.cancel_tasks > 0 ? limits.cancel_tasks_kept_for : Millis{0}}) +
       4 * limits.expiry_poll + 2 * limits.event_purge_every + Millis{10'000} + limits.index_after;
@@ -187,6 +191,7 @@ void Simulation::forget_everything() {
   require(model_.cancels().empty(), "retention", "bulk actions outlive their time");
   require(model_.keys().empty(), "retention", "idempotency keys outlive their time");
   require(model_.once().empty(), "retention", "answers to writes outlive their time");
+  require(model_.nothing_of_sources(), "retention", "events of sources outlive their time");
   full_scan("when all is forgotten");
   const auto reader = store_.snapshot();
   require(model_.schedules().empty(), "retention", "schedules that nobody deleted");

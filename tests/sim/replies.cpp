@@ -178,6 +178,35 @@ void Simulation::check_reply(const Op& op, const core::Reply& reply,
       right = got != nullptr && got->id == expected.id && got->deduplicated == expected.flag;
       break;
     }
+    case Expected::Kind::source_stored: {
+      using StoredAs = core::SourceStored::Outcome;
+      const auto* got = reply->get_if<core::SourceStored>();
+      right = got != nullptr && (expected.flag ? got->outcome == StoredAs::no_url_group
+                                               : got->outcome == StoredAs::stored &&
+                                                     got->source.version == expected.number);
+      break;
+    }
+    case Expected::Kind::inbound: {
+      const auto* got = reply->get_if<core::InboundReceived>();
+      right = got != nullptr && got->message == expected.id && got->duplicate == expected.flag;
+      break;
+    }
+    case Expected::Kind::rejected: {
+      const auto* got = reply->get_if<core::InboundRejected>();
+      right = got != nullptr && got->kept == expected.flag;
+      break;
+    }
+    case Expected::Kind::released: {
+      const auto* got = reply->get_if<core::QuarantineReleased>();
+      right = got != nullptr &&
+              std::ranges::equal(got->requests, expected.released,
+                                 [](const core::QuarantineReleased::One& one, const auto& want) {
+                                   return one.number == want.number &&
+                                          one.outcome == want.outcome &&
+                                          one.message == want.message;
+                                 });
+      break;
+    }
     case Expected::Kind::canceled: {
       const auto* got = reply->get_if<core::Canceled>();
       right = got != nullptr && got->running == expected.flag;

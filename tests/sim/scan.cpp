@@ -41,6 +41,14 @@ std::vector<Found<R>> all(store::Reader& reader) {
   }
   return rows;
 }
+template <class R>
+std::vector<R> records_of(store::Reader& reader) {
+  std::vector<R> records;
+  for (auto& [key, record] : all<R>(reader)) {
+    records.push_back(std::move(record));
+  }
+  return records;
+}
 /// A key of tenant and name.
 Named pair_of(const std::tuple<core::TenantId, std::string>& key) {
   return {std::get<0>(key), std::get<1>(key)};
@@ -301,6 +309,9 @@ void scan_store(store::Reader& reader, const Model& model) {
   scan_cancels(reader, model);
   scan_keys(reader, model);
   scan_counters(reader, model);
+  model.compare_sources_with(records_of<core::Source>(reader),
+                             records_of<core::SourceEvent>(reader),
+                             records_of<core::Quarantined>(reader));
 
   std::set<core::DeadLetterKey> letters;
   for (const auto& [key, letter] : all<core::DeadLetterKey>(reader)) {

@@ -178,6 +178,13 @@ class Simulation {
   Op make_once();
   void once_answered(const Op& op, const core::OnceAnswered& told, const Pending& of);
 
+  // source_clients.cpp
+  void source_acts();
+  Op make_event(core::TenantId tenant);
+  Op make_put_source(core::TenantId tenant, const std::string& id);
+  Op make_release(core::TenantId tenant, const std::string& id);
+  std::string some_event_id();
+
   // ledger_clients.cpp
   void ledger_acts();
   Op make_ledger_op();

@@ -15,8 +15,17 @@ void MemoryTable<R>::throw_if_broken() const {
 template <class R>
 Maybe<R> MemoryTable<R>::get(const KeyOf<R>& key) {
   throw_if_broken();
+  ++asked;
   const auto found = rows.find(key);
   return found == rows.end() ? Maybe<R>{} : Maybe<R>{found->second};
+}
+
+template <class R>
+std::vector<Maybe<R>> MemoryTable<R>::get_many(const std::vector<KeyOf<R>>& keys) {
+  const std::size_t before = asked;
+  auto found = TableView<R>::get_many(keys);
+  asked = before;
+  return found;
 }
 
 template <class R>

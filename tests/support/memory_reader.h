@@ -25,11 +25,13 @@ class MemoryTable : public TableView<R> {
   using Held = std::conditional_t<std::is_same_v<Row<R>, Keyed<R>>, R, Row<R>>;
 
   Maybe<R> get(const KeyOf<R>& key) override;
+  std::vector<Maybe<R>> get_many(const std::vector<KeyOf<R>>& keys) override;
   std::vector<Row<R>> scan(const Range<R>& range, std::size_t limit, Order order) override;
 
   std::map<KeyOf<R>, Held, Less> rows;
   bool broken = false;      ///< every record of it is corrupt
   std::size_t scanned = 0;  ///< rows that scans have given out
+  std::size_t asked = 0;    ///< keys that were asked for one by one
 
  private:
   void throw_if_broken() const;

@@ -228,7 +228,7 @@ http::Response show_ended(const Services& services, core::TenantId tenant,
                   record->state != IdempotencyKey::State::failed)) {
     return to_response(Error{ErrorKind::not_found,
                              "this was answered with the outcome of a key that is forgotten"},
-                       "");
+                       Surface::own, "");
   }
   http::Response response;
   JsonWriter json(response.body);

@@ -9,6 +9,7 @@
 #include "api/text.h"
 #include "base/date.h"
 #include "base/json.h"
+#include "core/webhook/read.h"
 #include "observe/trace.h"
 
 namespace hk::api::jobs {
@@ -16,12 +17,13 @@ namespace hk::api::jobs {
 namespace {
 
 using core::Status;
+namespace webhook = core::webhook;
 
 std::string_view shown_status(Status status, bool running) {
   return status_name(core::is_final(status) ? status : running ? Status::running : Status::pending);
 }
 
-/// A user name and password in a URL are for the receiver, not for whoever reads a job.
+/// A user name and password in a URL are for the receiver, not for those who read a job.
 std::string without_credentials(const std::string& url) {
   const std::size_t scheme = url.find("://");
   if (scheme == std::string::npos) {
@@ -46,18 +48,14 @@ bool is_zero(const std::array<std::uint8_t, Size>& bytes) {
   return std::ranges::all_of(bytes, [](std::uint8_t one) { return one == 0; });
 }
 
-std::string fence_text(const core::Fence& fence) {
-  return std::to_string(fence.epoch) + "." + std::to_string(fence.attempt);
-}
-
 void write_time(JsonWriter& json, std::string_view name, Moment moment) {
   json.field(name, rfc3339(moment));
 }
 
-void write_attempt(JsonWriter& json, const core::Attempt& attempt) {
+void write_attempt(JsonWriter& json, const core::Attempt& attempt, core::PartitionId partition) {
   json.begin_object();
   json.field("number", attempt.fence.attempt);
-  json.field("fence", fence_text(attempt.fence));
+  json.field("fence", fence_text(partition, attempt.fence));
   write_time(json, "started_at", attempt.started_at);
   write_time(json, "ended_at", attempt.ended_at);
   json.field("latency_ms", (attempt.ended_at - attempt.started_at).count());
@@ -71,17 +69,17 @@ void write_attempt(JsonWriter& json, const core::Attempt& attempt) {
   json.end_object();
 }
 
-void write_attempts(JsonWriter& json, const Story& story, const core::Inspected& now,
-                    bool running) {
+void write_attempts(JsonWriter& json, const Story& story, const core::Inspected& now, bool running,
+                    core::PartitionId partition) {
   json.key("attempts");
   json.begin_array();
   for (const core::Attempt& attempt : story.attempts) {
-    write_attempt(json, attempt);
+    write_attempt(json, attempt, partition);
   }
   if (running) {
     json.begin_object();
     json.field("number", now.fence.attempt);
-    json.field("fence", fence_text(now.fence));
+    json.field("fence", fence_text(partition, now.fence));
     if (now.started_at != Moment{}) {  // received before a restart
       write_time(json, "started_at", now.started_at);
     }
@@ -131,7 +129,78 @@ void write_result(JsonWriter& json, const Story& story) {
   json.end_object();
 }
 
-http::Response job_response(const Story& story, const core::Inspected& now) {
+/// A message, and what it is known by.
+struct Job {
+  Story story{};
+  std::string id{};
+  std::string url{};
+};
+
+/// "<message id>.<endpoint id>": a delivery of a webhook, the newest of that message to that
+/// endpoint.
+std::optional<Job> find_delivery(core::Reader& reader, core::TenantId tenant,
+                                 std::string_view text) {
+  const std::size_t dot = text.find('.');
+  const std::string_view event_id = text.substr(0, dot);
+  const std::string_view endpoint_id = text.substr(dot + 1);
+  const auto event_number = webhook::number_in(event_id, webhook::event_prefix);
+  const auto endpoint_number = webhook::number_in(endpoint_id, webhook::endpoint_prefix);
+  if (!event_number || !endpoint_number) {
+    return std::nullopt;
+  }
+  const auto rows =
+      reader.scan(core::Range<webhook::DeliveryRow>::of(tenant, *endpoint_number, *event_number), 1,
+                  core::Order::descending);
+  Job job{.id = std::string(text)};
+  if (!rows.empty()) {
+    job.story = read_story(reader, rows.front().delivery, true);
+  }
+  if (!job.story.message || !job.story.message->webhook) {
+    return std::nullopt;
+  }
+  const core::WebhookPart& part = *job.story.message->webhook;
+  const auto event = reader.get<webhook::Event>({tenant, part.application, part.event});
+  if (!event || webhook::id_of(*event) != event_id) {
+    return std::nullopt;
+  }
+  const auto endpoint = reader.get<webhook::Endpoint>({tenant, part.application, part.endpoint});
+  if (endpoint && webhook::id_of(*endpoint) != endpoint_id) {
+    return std::nullopt;
+  }
+  job.url = endpoint ? endpoint->url : std::string();  // it was deleted
+  return job;
+}
+
+std::optional<Job> find_job(core::Reader& reader, core::TenantId tenant, const std::string& id) {
+  if (id.contains('.')) {
+    return find_delivery(reader, tenant, id);
+  }
+  auto story = find_story(reader, tenant, id, true);
+  if (!story) {
+    return std::nullopt;
+  }
+  Job job{.story = std::move(*story), .id = id};
+  job.url = job.story.message->url;
+  return job;
+}
+
+std::string_view reason_of(core::CancelReason reason) {
+  switch (reason) {
+    case core::CancelReason::none: return "";
+    case core::CancelReason::application_deleted: return "application_deleted";
+    case core::CancelReason::endpoint_deleted: return "endpoint_deleted";
+    case core::CancelReason::payload_expunged: return "payload_expunged";
+    case core::CancelReason::hold_expired: return "hold_expired";
+    case core::CancelReason::hold_overflow: return "hold_overflow";
+    case core::CancelReason::skipped: return "skipped";
+    case core::CancelReason::canceled: return "canceled";
+  }
+  std::unreachable();
+}
+
+http::Response job_response(const Job& job, const core::Inspected& now,
+                            core::PartitionId partition) {
+  const Story& story = job.story;
   const core::Message& message = *story.message;
   const bool finished = core::is_final(story.state.status);
   // The records are younger than the core's word: an attempt that has ended since is not running.
@@ -139,11 +208,11 @@ http::Response job_response(const Story& story, const core::Inspected& now) {
   http::Response response;
   JsonWriter json(response.body);
   json.begin_object();
-  json.field("id", core::to_text(message.id));
+  json.field("id", job.id);
   json.field("status", shown_status(story.state.status, running));
-  json.field("url", without_credentials(message.url));
+  json.field("url", without_credentials(job.url));
   json.field("method", message.method);
-  if (!message.queue.empty()) {
+  if (!message.queue.empty() && !message.webhook) {
     json.field("queue", message.queue);
   }
   if (message.callback_of.seq != core::Seq{}) {
@@ -161,6 +230,9 @@ http::Response job_response(const Story& story, const core::Inspected& now) {
   write_time(json, "created_at", message.created_at);
   if (finished) {
     write_time(json, "finished_at", story.state.finished_at);
+    if (story.state.cancel_reason != core::CancelReason::none) {
+      json.field("cancel_reason", reason_of(story.state.cancel_reason));
+    }
   } else {
     write_time(json, "due_at", story.not_before());
     json.field("cancel_requested", story.state.cancel_requested);
@@ -172,7 +244,7 @@ http::Response job_response(const Story& story, const core::Inspected& now) {
     json.field("parent_span_id", hex_of(message.trace.parent_span));
   }
   json.end_object();
-  write_attempts(json, story, now, running);
+  write_attempts(json, story, now, running, partition);
   write_result(json, story);
   if (story.state.in_dlq) {
     json.field("dlq_id", dead_letter_id(dead_letter_key(story)));
@@ -191,18 +263,18 @@ Error no_such_job(std::string_view id) {
 }  // namespace
 
 void get_job(const Services& services, Call& call) {
-  const std::optional<Story> story = find_story(*services.submitter.durable_view(call.tenant->id),
-                                                call.tenant->id, call.param, true);
-  if (!story) {
+  const std::optional<Job> job =
+      find_job(*services.submitter.durable_view(call.tenant->id), call.tenant->id, call.param);
+  if (!job) {
     call.answer.refuse(no_such_job(call.param));
     return;
   }
-  if (core::is_final(story->state.status)) {
-    call.answer(job_response(*story, {}));
+  if (core::is_final(job->story.state.status)) {
+    call.answer(job_response(*job, {}, call.tenant->partition));
     return;
   }
-  core::Inspect question{call.tenant->id, story->message->id};
-  call.batcher.submit(question, [&services, tenant = call.tenant->id, id = std::move(call.param),
+  core::Inspect question{call.tenant->id, job->story.message->id};
+  call.batcher.submit(question, [&services, tenant = call.tenant, id = std::move(call.param),
                                  answer = std::move(call.answer)](core::Reply reply) mutable {
     answering(answer, [&] {
       // Not found: it was finished and purged meanwhile.
@@ -211,13 +283,13 @@ void get_job(const Services& services, Call& call) {
         return;
       }
       const core::Inspected now = reply ? answer_of<core::Inspected>(reply) : core::Inspected{};
-      const std::optional<Story> again =
-          find_story(*services.submitter.durable_view(tenant), tenant, id, true);
+      const std::optional<Job> again =
+          find_job(*services.submitter.durable_view(tenant->id), tenant->id, id);
       if (!again) {
         answer.refuse(no_such_job(id));
         return;
       }
-      answer(job_response(*again, now));
+      answer(job_response(*again, now, tenant->partition));
     });
   });
 }

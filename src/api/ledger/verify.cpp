@@ -16,14 +16,14 @@ namespace hk::api::ledger {
 
 namespace {
 
-struct SeqRange {
+struct VerifyRange {
   std::uint64_t from = 1;
   std::uint64_t to = 0;  ///< 0: to the last
 };
 
 /// `{"from_seq"?, "to_seq"?}`; an empty body is an empty object.
-Parsed<SeqRange> read_range(const std::string& body) {
-  SeqRange range;
+Parsed<VerifyRange> read_range(const std::string& body) {
+  VerifyRange range;
   if (body.empty()) {
     return range;
   }

@@ -10,6 +10,7 @@
 #include "api/text.h"
 #include "base/json.h"
 #include "base/json_input.h"
+#include "core/webhook/gate_name.h"
 
 namespace hk::api::qstash {
 
@@ -120,7 +121,7 @@ void list_queues(const Services& services, Call& call) {
   json.begin_array();
   for (const core::Queue& queue : services.submitter.durable_view(call.tenant->id)
                                       ->scan(core::Range<core::Queue>::of(call.tenant->id))) {
-    if (!queue.deleted) {
+    if (!queue.deleted && !core::webhook::is_ours(queue.name)) {
       write_queue(json, queue);
     }
   }

@@ -92,7 +92,8 @@ bool takes_dead_letters(const Exchange& exchange, const core::Queue& queue) {
 
 std::string_view status_text(core::Task::Status status) {
   switch (status) {
-    case core::Task::Status::running: return "RUNNING";
+    case core::Task::Status::running:
+    case core::Task::Status::paused: return "RUNNING";
     case core::Task::Status::completed: return "COMPLETED";
     case core::Task::Status::canceled: return "CANCELLED";
     case core::Task::Status::failed: break;

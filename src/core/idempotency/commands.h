@@ -119,6 +119,8 @@ struct Once {
 };
 /// The namespace of writes to the own API. Handlers cannot claim a key in it.
 inline const std::string api_space = "api";
+/// Of those of the API of webhooks, whose keys are for one path of one caller: made of all three.
+inline const std::string svix_space = "api/svix";
 
 using IdempotencyCommand =
     std::variant<ClaimKey, StopClaiming, RenewKey, EndKey, ReleaseKey, DeleteKey, Once>;

@@ -4,6 +4,7 @@
 /// and a gate with ten thousand lanes behind it costs nothing while it is shut.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <list>
 #include <optional>
@@ -29,6 +30,7 @@ struct Gate {
   std::uint32_t rate = 0;         ///< starts per period; 0 = no limit
   Millis period{1000};
   bool paused = false;
+  Moment shut_until{};    ///< opens by itself then
   bool sweeping = false;  ///< queues: what waited when it was deleted is being cancelled
   bool orphan = false;    ///< the record behind it is gone: it goes with its last user
 
@@ -39,6 +41,7 @@ struct Gate {
 
   std::size_t users = 0;                      ///< lanes, messages and turns that refer to it
   std::list<Lane*> parked{};                  ///< first come, first woken
+  std::uint32_t turns = 0;                    ///< of lanes in the foreground, in a row
   std::optional<Moment> timer{};              ///< when the scheduler looks at it again
   std::optional<std::uint32_t> crowded_at{};  ///< in_use as it stands in TenantLanes::crowded
 
@@ -46,14 +49,20 @@ struct Gate {
   [[nodiscard]] bool rate_free(Moment now) const {
     return rate == 0 || window_count < rate || now >= window_start + period;
   }
+  /// Time alone does not keep it shut.
+  [[nodiscard]] bool time_free(Moment now) const { return rate_free(now) && now >= shut_until; }
+  /// When time alone keeps it shut no longer. REQUIRES: !time_free(now).
+  [[nodiscard]] Moment time_free_at(Moment now) const {
+    return rate_free(now) ? shut_until : std::max(shut_until, window_start + period);
+  }
   [[nodiscard]] bool open(Moment now) const {
-    return !paused && !sweeping && slot_free() && rate_free(now);
+    return !paused && !sweeping && slot_free() && time_free(now);
   }
 
   /// REQUIRES: open(now), or a message that may pass a paused gate.
   void take(Moment now) {
     HK_ASSERT(slot_free());
-    HK_ASSERT(rate_free(now));
+    HK_ASSERT(time_free(now));
     ++in_use;
     last_use = now;
     if (rate != 0) {

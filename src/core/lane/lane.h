@@ -99,6 +99,8 @@ struct Lane {
   std::map<Seq, Live*> begun{};
 
   std::uint32_t in_flight = 0;
+  /// Where it waits beside others that are not, it gets a quarter of the turns.
+  bool background = false;
 
   Where where = Where::idle;
   std::optional<Moment>

@@ -10,6 +10,8 @@
 #include "core/pull/pulls.h"
 #include "core/queue/queues.h"
 #include "core/task/tasks.h"
+#include "core/webhook/gate_name.h"
+#include "core/webhook/webhooks.h"
 
 HK_SOMETIMES_DECLARE(accepted_beyond_the_window)
 HK_SOMETIMES_DECLARE(lane_refilled)
@@ -109,6 +111,10 @@ Lane& Lanes::lane_for(const LaneKey& key) {
     return *known;
   }
   Lane& lane = scheduler_.lane(key);
+  if (webhook::is_ours(key)) {
+    webhooks_.lane_made(lane);  // one in order has one slot
+    return lane;
+  }
   if (key.queue.empty()) {
     return lane;
   }

@@ -22,17 +22,21 @@ class Pulls;
 class Queues;
 
 class Tasks;
+namespace webhook {
+class Webhooks;
+}
 
 class Lanes : Component {
  public:
   Lanes(Context& context, Scheduler& scheduler, const Queues& queues, Messages& messages,
-        Pulls& pulls, Tasks& tasks)
+        Pulls& pulls, Tasks& tasks, webhook::Webhooks& webhooks)
       : Component(context),
         scheduler_(scheduler),
         queues_(queues),
         messages_(messages),
         pulls_(pulls),
-        tasks_(tasks) {}
+        tasks_(tasks),
+        webhooks_(webhooks) {}
 
   /// REQUIRES: queues and flow keys are there.
   void recover(Reader& reader);
@@ -93,6 +97,7 @@ class Lanes : Component {
   Messages& messages_;
   Pulls& pulls_;
   Tasks& tasks_;
+  webhook::Webhooks& webhooks_;
 
   std::unordered_map<Seq, std::unique_ptr<Live>> live_;
   std::set<std::pair<Moment, Seq>> leases_;  ///< by the time they run out

@@ -74,6 +74,17 @@ Gate& Scheduler::queue_gate(TenantId tenant_id, const std::string& queue) {
   return gate(Gate::Kind::queue, tenant_id, queue);
 }
 
+Gate* Scheduler::find_flow_gate(TenantId tenant_id, const std::string& key) {
+  const auto found = gates_.find(GateId{Gate::Kind::flow, tenant_id, key});
+  return found == gates_.end() ? nullptr : found->second.get();
+}
+
+void Scheduler::add_gate(Lane& lane, Gate& gate) {
+  HK_ASSERT(lane.empty());
+  lane.gates.push_back(&gate);
+  ++gate.users;
+}
+
 PullQueue* Scheduler::find_pull_queue(TenantId tenant_id, const std::string& queue) {
   const auto found = pull_queues_.find({tenant_id, queue});
   return found == pull_queues_.end() ? nullptr : &found->second;

@@ -1,6 +1,7 @@
 #include "core/lane/scheduler.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/assert.h"
@@ -13,6 +14,7 @@ HK_SOMETIMES_DECLARE(lane_parked_at_queue_gate)
 HK_SOMETIMES_DECLARE(pusher_at_its_parallelism)
 HK_SOMETIMES_DECLARE(queue_parked_at_destination_gate)
 HK_SOMETIMES_DECLARE(turn_handed_on)
+HK_SOMETIMES_DECLARE(background_lane_waits)
 HK_SOMETIMES_DECLARE(tenant_at_its_parallelism)
 
 namespace hk::core {
@@ -252,10 +254,10 @@ void Scheduler::park(Lane& lane, Gate& at, Moment now) {
 }
 
 void Scheduler::set_gate_timer(Gate& shut, Moment now) {
-  if (shut.rate_free(now) || shut.parked.empty()) {
+  if (shut.time_free(now) || shut.parked.empty()) {
     return;
   }
-  const Moment opens_at = shut.window_start + shut.period;
+  const Moment opens_at = shut.time_free_at(now);
   if (shut.timer == opens_at) {
     return;
   }
@@ -279,12 +281,31 @@ bool Scheduler::wake_one(Gate& opened, Moment now) {
     crowd(opened);
     return false;
   }
-  Lane& lane = *opened.parked.front();
+  Lane& lane = next_parked(opened);
   leave(lane);
   lane.turn_of = &opened;
   ++opened.users;  // the message that waited for it may be cancelled before the turn comes
   make_runnable(lane);
   return true;
+}
+
+/// The first that came, but three in the foreground for each in the background. REQUIRES: one
+/// waits.
+Lane& Scheduler::next_parked(Gate& gate) {
+  constexpr std::uint32_t turns_in_a_row = 3;
+  constexpr std::size_t looks_max = 16;
+  auto next = gate.parked.begin();
+  if ((*next)->background && gate.turns < turns_in_a_row) {
+    const auto end = std::next(
+        gate.parked.begin(), static_cast<std::ptrdiff_t>(std::min(gate.parked.size(), looks_max)));
+    const auto other = std::find_if(next, end, [](const Lane* lane) { return !lane->background; });
+    if (other != end) {
+      HK_SOMETIMES(background_lane_waits);
+      next = other;
+    }
+  }
+  gate.turns = (*next)->background ? 0 : gate.turns + 1;
+  return **next;
 }
 
 void Scheduler::pass_turn(Lane& lane, Moment now) {

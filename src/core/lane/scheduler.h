@@ -112,6 +112,10 @@ class Scheduler {
   [[nodiscard]] Lane* find_lane(const LaneName& name);
   Gate& flow_gate(TenantId tenant, const std::string& key);
   Gate& queue_gate(TenantId tenant, const std::string& queue);
+  /// Null: nobody waits for it or uses it.
+  [[nodiscard]] Gate* find_flow_gate(TenantId tenant, const std::string& key);
+  /// All that waits in the lane passes this one as well. REQUIRES: it was just made.
+  static void add_gate(Lane& lane, Gate& gate);
   /// The record behind it is gone: so is the gate, as soon as nobody uses it.
   void forget_gate(Gate& gate);
   /// Limits of the gate were changed from outside.
@@ -202,6 +206,7 @@ class Scheduler {
   void park(Lane& lane, Gate& gate, Moment now);
   /// False: none waits, or it is still shut.
   bool wake_one(Gate& gate, Moment now);
+  static Lane& next_parked(Gate& gate);
   void pass_turn(Lane& lane, Moment now);
   void set_gate_timer(Gate& gate, Moment now);
   void take(Lane& lane, Live& live, Moment now);

@@ -221,6 +221,7 @@ Reply Ledger::decide(Apply command) {
   if (auto settled = settle(command.tenant, command.book); !settled) {
     return std::unexpected(std::move(settled.error()));
   }
+  read_ahead(command);
   LedgerApplied reply;
   reply.results.resize(command.items.size(), std::unexpected(linked()));
   // Groups in the order of their first items; an item without one is alone.

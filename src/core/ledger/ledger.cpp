@@ -15,6 +15,7 @@
 
 HK_SOMETIMES_DECLARE(ledger_account_read_again)
 HK_SOMETIMES_DECLARE(ledger_account_forgotten)
+HK_SOMETIMES_DECLARE(ledger_accounts_read_ahead)
 HK_SOMETIMES_DECLARE(ledger_found_by_path)
 HK_SOMETIMES_DECLARE(ledger_book_read_again)
 HK_SOMETIMES_DECLARE(ledger_book_forgotten)
@@ -222,6 +223,47 @@ std::optional<Ledger::AccountAt> Ledger::find_account(HotBook& book, std::string
   }
   HK_SOMETIMES(ledger_account_read_again);
   return keep(book, std::move(*row));
+}
+
+/// One by one, reading is most of what a batch over many accounts takes.
+void Ledger::read_ahead(const Apply& command) {
+  constexpr std::size_t worth_it = 4;
+  constexpr std::size_t piece = 1024;
+  if (command.items.size() < worth_it / 2) {
+    return;
+  }
+  HotBook* const book = find_book(command.tenant, command.book);
+  if (book == nullptr) {
+    return;
+  }
+  std::vector<std::string_view> names;
+  for (const Item& item : command.items) {
+    if (const auto* const create = std::get_if<CreateTransaction>(&item.operation)) {
+      for (const EntryIn& entry : create->entries) {
+        if (!entry.account.empty() && !book->names.contains(entry.account)) {
+          names.push_back(entry.account);
+        }
+      }
+    }
+  }
+  std::ranges::sort(names);
+  names.erase(std::ranges::unique(names).begin(), names.end());
+  if (names.size() < worth_it) {
+    return;
+  }
+  HK_SOMETIMES(ledger_accounts_read_ahead);
+  for (std::size_t at = 0; at < names.size(); at += piece) {
+    std::vector<KeyOf<Account>> keys;
+    for (std::size_t i = at; i < std::min(names.size(), at + piece); ++i) {
+      keys.emplace_back(book->row.tenant, book->row.number, names[i]);
+    }
+    // One that is not found may be a path: find_account() asks for it when its turn comes.
+    for (auto& row : batch_.reader().get_many<Account>(keys)) {
+      if (row) {
+        keep(*book, std::move(*row));
+      }
+    }
+  }
 }
 
 Ledger::AccountAt Ledger::keep(HotBook& book, Account row) {

@@ -111,6 +111,8 @@ class Ledger : Component {
   HotBook* load_book(TenantId tenant, const std::string& id);
   HotBook& keep_book(TenantId tenant, const std::string& id);
   std::optional<AccountAt> find_account(HotBook& book, std::string_view name);
+  /// Accounts that the items move, as far as they are not in memory.
+  void read_ahead(const Apply& command);
   AccountAt keep(HotBook& book, Account row);
   /// The only way to a row that is to be changed.
   Account& change(AccountAt account);

@@ -19,10 +19,12 @@ MessageId Messages::accept(std::shared_ptr<Message> message) {
   if (message->pull) {
     pulls_.accepted(*message);
   }
-  if (!message->queue.empty()) {
+  // What an endpoint has is not shown as a queue or a flow key.
+  const bool is_webhook = message->webhook.has_value();
+  if (!message->queue.empty() && !is_webhook) {
     queues_.join(message->tenant, message->queue);
   }
-  if (!message->flow_key.empty()) {
+  if (!message->flow_key.empty() && !is_webhook) {
     flow_keys_.use(message->tenant, message->flow_key);  // it may have been forgotten meanwhile
   }
   Live& live = lanes_.add(*message);

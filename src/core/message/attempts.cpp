@@ -9,6 +9,7 @@
 #include "core/message/places.h"
 #include "core/pull/pulls.h"
 #include "core/pull/room.h"
+#include "core/webhook/webhooks.h"
 
 HK_SOMETIMES_DECLARE(lease_ran_out)
 
@@ -39,7 +40,7 @@ void Messages::expire_leases() {
                     .started_at = live->started_at,
                     .ended_at = batch_.now(),
                     .error = "no outcome was reported within the lease"};
-    end_attempt(*live, std::move(attempt), false, false, std::nullopt);
+    end_attempt(*live, std::move(attempt), false, false, std::nullopt, true);
   }
 }
 
@@ -56,15 +57,25 @@ void Messages::start_attempts() {
       pulls_.push(*live, room);
       continue;
     }
-    const auto message = batch_.get<Message>(live->seq);
+    auto message = batch_.get<Message>(live->seq);
     HK_ASSERT(message != nullptr);
     HK_ASSERT(live->not_before <= now);
+    std::shared_ptr<const WebhookTarget> webhook;
+    if (message->webhook) {
+      auto sending = webhooks_.begin_attempt(*live, *message);
+      if (!sending) {
+        end_unsent(*live, sending.error());
+        continue;
+      }
+      message = std::move(sending->message);
+      webhook = std::move(sending->target);
+    }
     live->fence = Fence{context_.progress.epoch(), live->attempts + 1};
     live->started_at = now;
     lanes_.lease(*live, now + outlasting(message->timeout) + limits_.lease_grace);
     live->callbacks = callbacks_of(*message);
     scheduler_.take_places(*live, places_of(*message, limits_));
-    if (!message->flow_key.empty()) {
+    if (!message->flow_key.empty() && webhook == nullptr) {
       flow_keys_.started(message->tenant, message->flow_key);
     }
     batch_.event(message->tenant, live->seq, EventKind::active, live->fence.attempt);
@@ -76,7 +87,8 @@ void Messages::start_attempts() {
                        .retried = live->attempts,
                        .started_at = now,
                        .lease_until = live->lease_until,
-                       .message = message};
+                       .message = message,
+                       .webhook = std::move(webhook)};
     const std::uint64_t span = context_.rng.next() | 1U;  // a span id must not be all zero
     for (std::size_t i = 0; i < start.span_id.size(); ++i) {
       start.span_id[i] = static_cast<std::uint8_t>(span >> (8 * i));

@@ -3,6 +3,7 @@
 #include "core/lane/lanes.h"
 #include "core/message/messages.h"
 #include "core/pull/pulls.h"
+#include "core/webhook/gate_name.h"
 
 HK_SOMETIMES_DECLARE(cancel_of_running_message)
 HK_SOMETIMES_DECLARE(cancel_of_message_beyond_the_window)
@@ -50,6 +51,9 @@ bool Messages::cancel(Seq seq, const LaneKey& lane, MessageState state, Why why)
   // Of one that is pulled its receiver is told whether somebody wished it away.
   state.cancel_requested = why == Why::asked || !lane.is_pulled();
   state.cancel_requested_at = batch_.now();
+  if (webhook::is_ours(lane) && state.cancel_reason == CancelReason::none) {
+    state.cancel_reason = CancelReason::canceled;
+  }
   batch_.event(lane.tenant, seq, EventKind::cancel_requested);
 
   Live* live = lanes_.find(seq);

@@ -41,6 +41,11 @@ struct CompleteAttempt {
   bool delivered = false;
   bool give_up = false;                 ///< the receiver said that no retry can help
   std::optional<Millis> retry_after{};  ///< the receiver's own wish; replaces the policy's delay
+  // Said of webhooks alone so far:
+  bool timed_out = false;  ///< the receiver did not answer in time
+  /// Nothing was sent, and the receiver is not to blame: no file descriptor, no signing key. It is
+  /// no attempt; attempt.error says why.
+  bool not_made = false;
 };
 
 /// The lease of a push, as its delivery had it with it.

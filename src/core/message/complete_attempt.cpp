@@ -6,6 +6,8 @@
 #include "core/queue/queues.h"
 #include "core/retry/retry_policy.h"
 #include "core/tenant/tenants.h"
+#include "core/webhook/gate_name.h"
+#include "core/webhook/webhooks.h"
 
 HK_SOMETIMES_DECLARE(late_outcome_refused)
 HK_SOMETIMES_DECLARE(message_dead_lettered)
@@ -39,18 +41,32 @@ Reply Messages::decide(CompleteAttempt command) {
     }
     return Done{};
   }
+  if (command.not_made && webhook::is_ours(live->lane->key)) {
+    put_back(*live);
+    return Done{};
+  }
   command.attempt.fence = command.fence;
   command.attempt.started_at = live->started_at;
   if (command.attempt.ended_at < live->started_at || command.attempt.ended_at > batch_.now()) {
     command.attempt.ended_at = batch_.now();
   }
   end_attempt(*live, std::move(command.attempt), command.delivered, command.give_up,
-              command.retry_after);
+              command.retry_after, command.timed_out);
   return Done{};
 }
 
+MessageState Messages::state_of(const Live& live) {
+  // Without an attempt or a cancel behind it the message has no state record yet.
+  if (live.attempts == 0 && !live.cancel_requested) {
+    return {};
+  }
+  auto stored = batch_.get<MessageState>(live.seq);
+  HK_ASSERT(stored.has_value());
+  return std::move(*stored);
+}
+
 void Messages::end_attempt(Live& live, Attempt attempt, bool delivered, bool give_up,
-                           std::optional<Millis> retry_after) {
+                           std::optional<Millis> retry_after, bool timed_out) {
   HK_ASSERT(live.leased);
   HK_ASSERT(attempt.fence == live.fence);
   const bool ended = lanes_.end_lease(live);
@@ -59,13 +75,7 @@ void Messages::end_attempt(Live& live, Attempt attempt, bool delivered, bool giv
 
   const Seq seq = live.seq;
   const TenantId tenant = live.lane->key.tenant;
-  // Without an attempt or a cancel behind it the message has no state record yet.
-  MessageState state;
-  if (live.attempts > 0 || live.cancel_requested) {
-    auto stored = batch_.get<MessageState>(seq);
-    HK_ASSERT(stored.has_value());
-    state = std::move(*stored);
-  }
+  MessageState state = state_of(live);
   if (state.last) {
     const std::uint32_t number = state.last->fence.attempt;
     batch_.put(Put<Attempt>{{{seq, number}, std::move(*state.last)}});
@@ -77,6 +87,17 @@ void Messages::end_attempt(Live& live, Attempt attempt, bool delivered, bool giv
 
   batch_.event(tenant, seq, delivered ? EventKind::delivered : EventKind::error, state.attempts);
   tell_of_attempt(live, state);
+  std::shared_ptr<const Message> message;
+  webhook::Webhooks::Verdict verdict;
+  if (webhook::is_ours(live.lane->key)) {
+    message = batch_.get<Message>(seq);
+    HK_ASSERT(message != nullptr);
+    verdict = webhooks_.attempt_ended(*message, *state.last,
+                                      {.delivered = delivered,
+                                       .give_up = give_up,
+                                       .retry_after = retry_after,
+                                       .timed_out = timed_out});
+  }
   if (delivered) {
     finish(live, std::move(state), Status::succeeded);
     return;
@@ -86,7 +107,17 @@ void Messages::end_attempt(Live& live, Attempt attempt, bool delivered, bool giv
     finish(live, std::move(state), Status::canceled);
     return;
   }
-  const auto message = batch_.get<Message>(seq);
+  if (message != nullptr) {
+    if (verdict.next != webhook::Webhooks::Verdict::Next::try_again) {
+      const bool canceled = verdict.next == webhook::Webhooks::Verdict::Next::cancel;
+      state.cancel_reason = canceled ? verdict.reason : CancelReason::none;
+      finish(live, std::move(state), canceled ? Status::canceled : Status::failed);
+      return;
+    }
+    plan_retry(live, *message, std::move(state), verdict.delay);
+    return;
+  }
+  message = batch_.get<Message>(seq);
   HK_ASSERT(message != nullptr);
   if (give_up || state.attempts > message->retry.retries_max) {
     if (give_up) {
@@ -122,13 +153,18 @@ void Messages::retire(Seq seq, const LaneKey& lane, MessageState& state, Status 
   HK_ASSERT(is_final(status) && !is_final(state.status));
   const Moment now = batch_.now();
   const TenantId tenant = lane.tenant;
-  if (!lane.queue.empty()) {
+  const bool is_webhook = webhook::is_ours(lane);
+  const auto delivery = is_webhook ? batch_.get<Message>(seq) : nullptr;
+  if (!lane.queue.empty() && !is_webhook) {
     pulls_.retired(seq, lane);
     queues_.leave(seq, lane);
   }
   state.status = status;
   state.finished_at = now;
-  state.expires_at = now + limits_.retention_finished;
+  state.expires_at = now + (is_webhook ? limits_.retention_webhooks : limits_.retention_finished);
+  if (status != Status::canceled) {
+    state.cancel_reason = CancelReason::none;
+  }
   Counters& counts = tenants_.counters(tenant);
   HK_ASSERT(counts.pending > 0);
   --counts.pending;
@@ -138,15 +174,18 @@ void Messages::retire(Seq seq, const LaneKey& lane, MessageState& state, Status 
     ++counts.canceled;
     state.callbacks_open = 0;  // a cancel frees the slot at once
     batch_.event(tenant, seq, EventKind::canceled);
-  } else if (lane.is_pulled()) {
-    ++counts.failed;  // what became of it is in another queue
+  } else if (lane.is_pulled() || (is_webhook && delivery->webhook->settles.seq != Seq{})) {
+    // What became of it is in another queue; an attempt by hand is no delivery of its own.
+    ++counts.failed;
     batch_.event(tenant, seq, EventKind::failed, state.attempts);
   } else {
     HK_SOMETIMES(message_dead_lettered);
     ++counts.failed;
     ++counts.dead_letters;
     state.in_dlq = true;
-    state.expires_at = limits_.retention_dlq.count() == 0 ? never : now + limits_.retention_dlq;
+    if (!is_webhook) {
+      state.expires_at = limits_.retention_dlq.count() == 0 ? never : now + limits_.retention_dlq;
+    }
     batch_.put(Put<DeadLetterKey>{{tenant, now, seq}});
     batch_.event(tenant, seq, EventKind::failed, state.attempts);
   }
@@ -157,6 +196,9 @@ void Messages::retire(Seq seq, const LaneKey& lane, MessageState& state, Status 
   const Live* live = lanes_.find(seq);
   if (live == nullptr || live->callbacks != Live::Callbacks::none) {
     callback_ended(seq);
+  }
+  if (is_webhook) {
+    webhooks_.delivery_ended(*delivery, state);
   }
 }
 

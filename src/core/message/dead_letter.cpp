@@ -6,6 +6,7 @@
 #include "core/message/callback.h"
 #include "core/message/messages.h"
 #include "core/tenant/tenants.h"
+#include "core/webhook/webhooks.h"
 
 HK_SOMETIMES_DECLARE(dead_letter_retried)
 HK_SOMETIMES_DECLARE(dead_letter_changed)
@@ -62,6 +63,20 @@ Reply Messages::decide(const RetryDeadLetter& command) {
   const auto message = batch_.get<Message>(command.key.seq);
   HK_ASSERT(message != nullptr);
 
+  if (message->webhook) {
+    if (command.changes != nullptr) {
+      return fail(ErrorKind::invalid_argument,
+                  "dead letter " + to_text(command.key) +
+                      " is the delivery of a webhook: where it goes is its endpoint's to say");
+    }
+    const auto delivered = webhooks_.redeliver(*message);
+    if (!delivered) {
+      return std::unexpected(delivered.error());
+    }
+    const Reply removed = decide(DeleteDeadLetterCommand{command.tenant, command.key});
+    HK_ASSERT(removed.has_value());
+    return Published{*delivered};
+  }
   auto again = std::make_unique<Message>(*message);
   again->not_before = Moment{};
   again->dedup_id.clear();  // a retry by hand is never a duplicate
@@ -97,7 +112,10 @@ Reply Messages::decide(const DeleteDeadLetterCommand& command) {
 
   HK_SOMETIMES(dead_letter_deleted);
   state->in_dlq = false;
-  state->expires_at = batch_.now() + limits_.retention_finished;
+  const auto message = batch_.get<Message>(command.key.seq);
+  const bool is_webhook = message != nullptr && message->webhook;
+  state->expires_at =
+      batch_.now() + (is_webhook ? limits_.retention_webhooks : limits_.retention_finished);
   batch_.erase<DeadLetterKey>(key_of(command.key));
   batch_.expire_message(state->expires_at, command.key.seq);
   batch_.put(Put<MessageState>{command.key.seq, std::move(*state)});

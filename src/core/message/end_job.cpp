@@ -91,6 +91,11 @@ Result<JobEnded::Outcome> Messages::check(const EndJob& command, Standing& job) 
     }
     return again ? Ended::again : Ended::finished;
   }
+  if (job.message->webhook) {
+    return fail(ErrorKind::conflict, "job " + to_text(job.message->id) +
+                                         " is the delivery of a webhook: it ends by the answer of "
+                                         "its endpoint");
+  }
   if (!is_under_lease(command, job, context_.partition)) {
     HK_SOMETIMES(job_lease_lost);
     return Ended::lease_lost;

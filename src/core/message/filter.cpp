@@ -59,6 +59,9 @@ bool host_matches(const std::vector<std::string>& hosts, const Message& message)
 }  // namespace
 
 bool MessageFilter::matches(const Message& message) const {
+  if (message.webhook) {
+    return false;  // shown as what it is: by the API of webhooks
+  }
   if (!accepts(urls, message.url) || !accepts(queues, message.queue) ||
       !accepts(topics, message.topic) || !accepts(schedules, message.schedule) ||
       !accepts(flow_keys, message.flow_key) || !accepts(caller_ips, message.caller_ip) ||

@@ -4,6 +4,7 @@
 #include "core/lane/lanes.h"
 #include "core/message/messages.h"
 #include "core/pull/pulls.h"
+#include "core/webhook/webhooks.h"
 
 namespace hk::core {
 
@@ -93,15 +94,24 @@ Reply Messages::decide(const Inspect& command) {
   const Moment due = live != nullptr      ? live->not_before
                      : state.attempts > 0 ? state.due
                                           : message->not_before;
-  if (due > now) {
+  if (due == never) {
+    answer.holds.push_back({"halted",
+                            "its attempts are used up; a resend, a cancel or the resume of its "
+                            "endpoint lets its order go on",
+                            std::nullopt});
+  } else if (due > now) {
     answer.holds.push_back({state.attempts > 0 ? "retry" : "delay", "", due});
   }
   const Lane* lane = scheduler_.find_lane(lane_of(*message));
   if (lane == nullptr) {
     return answer;
   }
-  for (const Gate* gate : lane->gates) {
-    explain_gate(*gate, now, answer.holds);
+  if (message->webhook) {
+    webhooks_.explain(*message, *lane, answer.holds);
+  } else {
+    for (const Gate* gate : lane->gates) {
+      explain_gate(*gate, now, answer.holds);
+    }
   }
   if (lane->ordered()) {
     // By name: what waits beyond the window has no live record.
@@ -115,10 +125,12 @@ Reply Messages::decide(const Inspect& command) {
   }
   if (lane->ordered() && lane->slots_used >= lane->slots_max &&
       (live == nullptr || !live->started)) {
+    const std::string whose =
+        message->webhook ? "its endpoint's order" : "queue " + lane->key.queue;
     answer.holds.push_back({"order",
                             std::to_string(lane->slots_used) + " of " +
-                                std::to_string(lane->slots_max) + " slots of queue " +
-                                lane->key.queue + " are taken by earlier messages",
+                                std::to_string(lane->slots_max) + " slots of " + whose +
+                                " are taken by earlier messages",
                             std::nullopt});
     std::size_t named = 0;
     for (const Seq held : lane->held) {

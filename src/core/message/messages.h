@@ -24,6 +24,9 @@ class Tenants;
 class Topics;
 struct FanOutRoom;
 struct Standing;
+namespace webhook {
+class Webhooks;
+}
 
 /// The attempt that it ends, but for which one that is.
 Attempt told_by(const EndJob& command);
@@ -31,7 +34,8 @@ Attempt told_by(const EndJob& command);
 class Messages : Component {
  public:
   Messages(Context& context, Scheduler& scheduler, Lanes& lanes, Tenants& tenants, Queues& queues,
-           FlowKeys& flow_keys, Topics& topics, Pulls& pulls, IdempotencyKeys& idempotency_keys)
+           FlowKeys& flow_keys, Topics& topics, Pulls& pulls, IdempotencyKeys& idempotency_keys,
+           webhook::Webhooks& webhooks)
       : Component(context),
         scheduler_(scheduler),
         lanes_(lanes),
@@ -40,7 +44,8 @@ class Messages : Component {
         flow_keys_(flow_keys),
         topics_(topics),
         pulls_(pulls),
-        idempotency_keys_(idempotency_keys) {}
+        idempotency_keys_(idempotency_keys),
+        webhooks_(webhooks) {}
 
   void recover();
   Reply execute(MessageCommand&& command);
@@ -75,6 +80,14 @@ class Messages : Component {
   bool cancel_unless_over(const Message& message);
   /// Ends a message that is in its lane's window and does not run. REQUIRES: !live.leased.
   void cancel_waiting(Live& live, MessageState state);
+  /// Ends the delivery of a webhook that has not ended, also while an attempt of it runs: that one
+  /// may still land, and then counts as delivered. Nothing: it is final, or being cancelled.
+  void cancel_delivery(Seq seq, CancelReason reason);
+  /// One that halts its order, and so waits for ever, has failed. Nothing: it does not.
+  void give_up_halted(Seq seq);
+  /// Another delivery of the same has succeeded, so this one has, however it stood: what of it is
+  /// on the wire counts no more.
+  void settle_delivery(Seq seq);
   /// The message is final. Its live record is gone afterwards, unless a slot is held for callbacks.
   void finish(Live& live, MessageState state, Status status);
   /// False: the callback that it waited for has ended in this very batch, and its entry goes with
@@ -106,7 +119,14 @@ class Messages : Component {
   /// What is on the wire under that fence; null: nothing.
   Live* find_pushed(Seq seq, const Fence& fence);
   void end_attempt(Live& live, Attempt attempt, bool delivered, bool give_up,
-                   std::optional<Millis> retry_after);
+                   std::optional<Millis> retry_after, bool timed_out = false);
+  /// Its attempt was not made, for a reason of this server: it is made later, and nothing has
+  /// happened. REQUIRES: it is the delivery of a webhook, and leased.
+  void put_back(Live& live);
+  /// Its attempt was not made: it ends as cancelled. REQUIRES: start_next() has just given it.
+  void end_unsent(Live& live, CancelReason reason);
+  /// The state of what is in memory and not final.
+  MessageState state_of(const Live& live);
   void plan_retry(Live& live, const Message& message, MessageState state, Millis delay);
   void retire(Seq seq, const LaneKey& lane, MessageState& state, Status status);
 
@@ -129,6 +149,7 @@ class Messages : Component {
   Topics& topics_;
   Pulls& pulls_;
   IdempotencyKeys& idempotency_keys_;
+  webhook::Webhooks& webhooks_;
 
   Moment next_expiry_check_{};
 };

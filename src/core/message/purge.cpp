@@ -7,6 +7,7 @@
 #include "core/message/messages.h"
 #include "core/pull/pulls.h"
 #include "core/tenant/tenants.h"
+#include "core/webhook/webhooks.h"
 
 HK_SOMETIMES_DECLARE(message_purged)
 HK_SOMETIMES_DECLARE(dead_letter_purged)
@@ -43,7 +44,8 @@ void Messages::purge_expired() {
       next_expiry_check_ = now + limits_.index_after;
       continue;
     }
-    looked_at += record.messages.size() + record.dedups.size() + record.keys.size();
+    looked_at +=
+        record.messages.size() + record.dedups.size() + record.keys.size() + record.events.size();
     context_.progress.write_now();
     for (const Seq seq : record.messages) {
       const auto state = batch_.get<MessageState>(seq);
@@ -70,6 +72,9 @@ void Messages::purge_expired() {
         batch_.erase<DeadLetterKey>(message->tenant, state->finished_at, seq);
       }
       ++counts.purged;
+      if (message->webhook) {
+        webhooks_.purge_delivery(*message, *state);
+      }
       batch_.purge_message(seq, state->attempts > 1);
     }
     for (const auto& [tenant, id] : record.dedups) {
@@ -81,6 +86,9 @@ void Messages::purge_expired() {
     }
     for (const auto& [tenant, id] : record.keys) {
       idempotency_keys_.forget_if_over(tenant, id);
+    }
+    for (const auto& [tenant, application, number] : record.events) {
+      webhooks_.expire_event(tenant, application, number);
     }
     batch_.put(Erase<Expiry>{record.at, record.batch});
   }

@@ -27,12 +27,26 @@ constexpr bool is_final(Status status) {
   return status == Status::succeeded || status == Status::failed || status == Status::canceled;
 }
 
+/// Why a delivery of a webhook was cancelled.
+enum class CancelReason : std::uint8_t {
+  none = 0,  ///< it was not, or is no such delivery
+  canceled = 1,
+  application_deleted = 2,
+  endpoint_deleted = 3,
+  payload_expunged = 4,
+  hold_expired = 5,
+  hold_overflow = 6,
+  skipped = 7,  ///< its endpoint went on without what was held
+};
+
 /// (epoch, attempt) only grows for a message: a receiver can refuse the lower one.
 struct Fence {
   std::uint32_t epoch = 0;    ///< of the partition: one more at each start
   std::uint32_t attempt = 0;  ///< 1, 2, …
   friend auto operator<=>(const Fence&, const Fence&) = default;
 };
+/// "<partition>.<epoch>.<attempt>": only grows for a message.
+std::string fence_text(PartitionId partition, const Fence& fence);
 
 /// One request on the wire and how it ended.
 struct Attempt {
@@ -63,6 +77,7 @@ struct MessageState {
   /// Ordered lanes only: callbacks of it that are not final yet. It holds its slot until none is.
   std::uint32_t callbacks_open = 0;
   std::optional<Attempt> last{};  ///< earlier ones are in the attempts table, under (seq, number)
+  CancelReason cancel_reason{};
   friend bool operator==(const MessageState&, const MessageState&) = default;
 };
 
@@ -121,6 +136,8 @@ struct Expiry {
   std::vector<Seq> messages{};
   std::vector<std::pair<TenantId, std::string>> dedups{};
   std::vector<std::pair<TenantId, std::string>> keys{};  ///< of idempotency: namespace, NUL, key
+  /// Of webhooks: application and number.
+  std::vector<std::tuple<TenantId, std::uint64_t, std::uint64_t>> events{};
   friend bool operator==(const Expiry&, const Expiry&) = default;
 };
 inline std::tuple<Moment, std::uint64_t> key_of(const Expiry& expiry) {

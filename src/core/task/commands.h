@@ -40,7 +40,37 @@ struct StartCancelTask {
   CancelMessages what{};
 };
 
-using TaskCommand = std::variant<StartMoveTask, CancelMoveTask, ListMoveTasks, StartCancelTask>;
+/// Deliveries of an application are made again: those that match now, and of which nothing is
+/// created later. Refused (webhook/commands.h): no such application or endpoint. invalid_argument:
+/// the filter is too large; quota_reached: too many of them are running.
+struct StartReplay {
+  TenantId tenant{};
+  std::string application_ref{};
+  std::vector<std::string> endpoint_refs{};  ///< empty = all
+  std::string redirect_ref{};                ///< "" = none
+  /// Without the numbers of those, and as it begins.
+  webhook::ReplayEvents what{};
+  std::uint32_t rate = 0;  ///< deliveries in a thousand seconds; 0 = no limit
+};
+
+/// What is over stays as it is. not_found: there is no such task, or it is no replay.
+struct ChangeReplay {
+  enum class Change : std::uint8_t { pause, resume, cancel, rate };
+  TenantId tenant{};
+  std::uint64_t number = 0;
+  Change change{};
+  std::uint32_t rate = 0;  ///< of Change::rate, as in StartReplay
+};
+
+/// The payloads of everything that was published to the application so far go. Refused as
+/// StartReplay.
+struct StartExpunge {
+  TenantId tenant{};
+  std::string application_ref{};
+};
+
+using TaskCommand = std::variant<StartMoveTask, CancelMoveTask, ListMoveTasks, StartCancelTask,
+                                 StartReplay, ChangeReplay, StartExpunge>;
 
 // ---- replies ----
 
@@ -57,6 +87,11 @@ struct MoveTasksListed {
   std::vector<Task> tasks{};
 };
 
-using TaskReply = std::variant<TaskStarted, MoveTaskCanceled, MoveTasksListed>;
+/// As it is now.
+struct TaskStored {
+  Task task{};
+};
+
+using TaskReply = std::variant<TaskStarted, MoveTaskCanceled, MoveTasksListed, TaskStored>;
 
 }  // namespace hk::core

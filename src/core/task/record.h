@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "core/message/filter.h"
+#include "core/webhook/replay.h"
 
 namespace hk::core {
 
@@ -27,19 +28,29 @@ struct CancelMessages {
 
 /// Work on many messages, done a bounded piece per batch.
 struct Task {
-  enum class Kind : std::uint32_t { move = 1, cancel = 2 };
-  enum class Status : std::uint8_t { running = 1, completed = 2, canceled = 3, failed = 4 };
+  enum class Kind : std::uint32_t { move = 1, cancel = 2, webhook_replay = 3, webhook_expunge = 4 };
+  enum class Status : std::uint8_t {
+    running = 1,
+    completed = 2,
+    canceled = 3,
+    failed = 4,
+    paused = 5,
+  };
   /// Why it failed; "" = it did not.
   static constexpr const char* destination_gone = "destination_gone";
   static constexpr const char* came_from_nowhere = "came_from_nowhere";  ///< without a destination
+  static constexpr const char* application_gone = "application_gone";
 
   TenantId tenant{};
   std::uint64_t number = 0;  ///< of those of its kind and subject, rising
-  std::variant<MoveMessages, CancelMessages> work{};
-  std::uint32_t rate = 0;  ///< messages a second; 0 = no limit
+  std::variant<MoveMessages, CancelMessages, webhook::ReplayEvents, webhook::ExpungeContents>
+      work{};
+  /// Messages a second, of a replay deliveries in a thousand seconds; 0 = no limit.
+  std::uint32_t rate = 0;
   Status status = Status::running;
-  std::uint64_t total = 0;      ///< move: visible when it started; cancel: found so far
-  std::uint64_t processed = 0;  ///< moved, cancelled
+  /// Move: visible when it started; cancel and expunge: found so far; replay: matched.
+  std::uint64_t total = 0;
+  std::uint64_t processed = 0;  ///< moved, cancelled, queued again, expunged
   Moment started_at{};
   Moment ended_at{};
   Seq up_to{};  ///< what came later is left alone

@@ -23,7 +23,7 @@ Tasks::Group Tasks::group_of(const Key& key) {
   return {tenant, static_cast<Task::Kind>(kind), subject};
 }
 
-void Tasks::begin(Task task, std::variant<MoveRun, CancelRun> place) {
+void Tasks::begin(Task task, Place place) {
   batch_.put(Put<Task>{task});
   const Key key = own_key(task);
   const std::size_t max =
@@ -45,23 +45,44 @@ void Tasks::begin(Task task, std::variant<MoveRun, CancelRun> place) {
   }
 }
 
-void Tasks::go_on_with(Task task, std::variant<MoveRun, CancelRun> place) {
+void Tasks::go_on_with(Task task, Place place) {
   Key key = own_key(task);
   runs_.insert_or_assign(std::move(key), Run{std::move(task), std::move(place)});
 }
 
 /// The run is gone with it.
-void Tasks::end(Run& run, Task::Status status, const char* reason) {
+Task Tasks::end(Run& run, Task::Status status, const char* reason) {
   Task task = std::move(run.task);
   const Key key = own_key(task);
   runs_.erase(key);
   task.status = status;
   task.reason = reason;
   task.ended_at = batch_.now();
-  if (task.kind() == Task::Kind::cancel) {
-    forget_at_.emplace(task.started_at + limits_.cancel_tasks_kept_for, key);
+  if (task.kind() != Task::Kind::move) {
+    forget_at_.emplace(kept_until(task), key);
   }
-  batch_.put(Put<Task>{std::move(task)});
+  batch_.put(Put<Task>{task});
+  if (is_of_webhooks(task.kind())) {
+    tell_of_end(task);
+  }
+  return task;
+}
+
+Moment Tasks::kept_until(const Task& task) const {
+  return task.started_at + (is_of_webhooks(task.kind()) ? limits_.webhook_tasks_kept_for
+                                                        : limits_.cancel_tasks_kept_for);
+}
+
+bool Tasks::is_of_webhooks(Task::Kind kind) {
+  return kind == Task::Kind::webhook_replay || kind == Task::Kind::webhook_expunge;
+}
+
+void Tasks::flush() {
+  for (const Key& key : std::exchange(dirty_, {})) {
+    if (const auto run = runs_.find(key); run != runs_.end()) {
+      batch_.put(Put<Task>{run->second.task});
+    }
+  }
 }
 
 void Tasks::forget(const Key& key) {
@@ -86,6 +107,7 @@ void Tasks::forget_old() {
 
 void Tasks::advance() {
   forget_old();
+  end_settled();
   if (runs_.empty() || !context_.starting) {
     return;
   }
@@ -102,21 +124,30 @@ void Tasks::recover(Reader& reader) {
     const Key key = own_key(task);
     kept_[group_of(key)].push_back(task.number);
     const Task::Kind kind = task.kind();
-    if (task.status == Task::Status::running) {
+    if (task.status == Task::Status::running || task.status == Task::Status::paused) {
       HK_SOMETIMES(task_goes_on_after_restart);
       const LaneKey first{.tenant = task.tenant};
-      if (kind == Task::Kind::move) {
-        go_on_with(std::move(task), MoveRun{.credited_at = batch_.now()});
-      } else {
-        go_on_with(std::move(task), CancelRun{.lane = first});
+      switch (kind) {
+        case Task::Kind::move:
+          go_on_with(std::move(task), MoveRun{.credited_at = batch_.now()});
+          break;
+        case Task::Kind::cancel: go_on_with(std::move(task), CancelRun{.lane = first}); break;
+        case Task::Kind::webhook_replay:
+          settled_.insert(key);  // its last delivery may have ended just before
+          go_on_with(std::move(task), ReplayRun{.credited_at = batch_.now()});
+          break;
+        case Task::Kind::webhook_expunge: go_on_with(std::move(task), ExpungeRun{}); break;
       }
-    } else if (kind == Task::Kind::cancel) {
-      forget_at_.emplace(task.started_at + limits_.cancel_tasks_kept_for, key);
+    } else if (kind != Task::Kind::move) {
+      forget_at_.emplace(kept_until(task), key);
     }
   }
 }
 
 Moment Tasks::wake_at() const {
+  if (!settled_.empty()) {
+    return context_.progress.time();
+  }
   Moment next = forget_at_.empty() ? never : forget_at_.begin()->first;
   if (context_.starting) {
     for (const auto& [key, run] : runs_) {
@@ -129,6 +160,9 @@ Moment Tasks::wake_at() const {
 Moment Tasks::wake_at(const Run& run) const {
   if (const auto* const move = std::get_if<MoveRun>(&run.place)) {
     return next_move(run.task, *move);
+  }
+  if (const auto* const replay = std::get_if<ReplayRun>(&run.place)) {
+    return next_replay(run.task, *replay);
   }
   return context_.progress.time();
 }

@@ -16,7 +16,12 @@ struct Timer {
     idempotency_key = 1,
     ledger_expiry = 2,
     ledger_checkpoint = 3,
-    ledger_rollup = 4
+    ledger_rollup = 4,
+    webhook_hold = 10,
+    webhook_ramp = 11,
+    webhook_token = 12,
+    source_upkeep = 20,
+    source_sweep = 21,
   };
 
   Moment due{};
@@ -31,7 +36,12 @@ constexpr bool is_timer_kind(std::uint32_t number) {
     case Timer::Kind::idempotency_key:
     case Timer::Kind::ledger_expiry:
     case Timer::Kind::ledger_checkpoint:
-    case Timer::Kind::ledger_rollup: return true;
+    case Timer::Kind::ledger_rollup:
+    case Timer::Kind::webhook_hold:
+    case Timer::Kind::webhook_ramp:
+    case Timer::Kind::webhook_token:
+    case Timer::Kind::source_upkeep:
+    case Timer::Kind::source_sweep: return true;
   }
   return false;
 }

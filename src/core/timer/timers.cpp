@@ -5,6 +5,8 @@
 #include "base/sometimes.h"
 #include "core/idempotency/idempotency_keys.h"
 #include "core/ledger/ledger.h"
+#include "core/source/sources.h"
+#include "core/webhook/webhooks.h"
 
 HK_SOMETIMES_DECLARE(timers_go_on_in_the_next_batch)
 
@@ -52,6 +54,13 @@ void Timers::fire(const Timer& timer) {
       ledger_.on_checkpoint_timer(timer.tenant, timer.key);
       break;
     case Timer::Kind::ledger_rollup: ledger_.on_rollup_timer(timer.tenant, timer.key); break;
+    case Timer::Kind::webhook_hold:
+    case Timer::Kind::webhook_ramp:
+    case Timer::Kind::webhook_token: webhooks_.on_timer(timer); break;
+    case Timer::Kind::source_upkeep:
+      sources_.on_upkeep_timer(timer.due, timer.tenant, timer.key);
+      break;
+    case Timer::Kind::source_sweep: sources_.on_sweep_timer(timer.tenant, timer.key); break;
   }
 }
 

@@ -11,14 +11,23 @@
 namespace hk::core {
 
 class IdempotencyKeys;
+class Sources;
 namespace ledger {
 class Ledger;
+}
+namespace webhook {
+class Webhooks;
 }
 
 class Timers : Component {
  public:
-  Timers(Context& context, IdempotencyKeys& idempotency_keys, ledger::Ledger& ledger)
-      : Component(context), idempotency_keys_(idempotency_keys), ledger_(ledger) {}
+  Timers(Context& context, IdempotencyKeys& idempotency_keys, ledger::Ledger& ledger,
+         webhook::Webhooks& webhooks, Sources& sources)
+      : Component(context),
+        idempotency_keys_(idempotency_keys),
+        ledger_(ledger),
+        webhooks_(webhooks),
+        sources_(sources) {}
 
   void recover(Reader& reader);
   void advance();
@@ -33,6 +42,8 @@ class Timers : Component {
 
   IdempotencyKeys& idempotency_keys_;
   ledger::Ledger& ledger_;
+  webhook::Webhooks& webhooks_;
+  Sources& sources_;
 
   Moment next_ = never;   ///< the first that is stored
   Moment fresh_ = never;  ///< the first of those set in this batch, which no reader shows yet

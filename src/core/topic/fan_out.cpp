@@ -90,6 +90,11 @@ std::unexpected<Error> group_not_found(const std::string& name) {
 
 }  // namespace
 
+bool Topics::has_endpoints(TenantId tenant, const std::string& name) {
+  const auto group = find(TopicKind::url_group, tenant, name);
+  return group != nullptr && !group->topic.subscriptions.empty();
+}
+
 Publish Topics::copy_for_endpoint(const Publish& command, const Subscription& endpoint) {
   Publish one{.message = std::make_unique<Message>(*command.message),
               .dedup_window = command.dedup_window,

@@ -42,6 +42,8 @@ class Topics : Component {
   [[nodiscard]] bool contains(TenantId tenant, const std::string& name) {
     return find(TopicKind::url_group, tenant, name) != nullptr;
   }
+  /// A URL group to which something can be sent.
+  [[nodiscard]] bool has_endpoints(TenantId tenant, const std::string& name);
   /// One independent message per endpoint that the URL group has now, each with its own dedup
   /// decision: later changes of the group do not touch them.
   Result<FannedOut> fan_out(const Publish& command, FanOutRoom& room);

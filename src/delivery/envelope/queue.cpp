@@ -13,7 +13,8 @@ constexpr std::size_t attribute_bytes_max = forwarded_bytes_max - 1024;
 
 }  // namespace
 
-std::span<const core::Header> QueueEnvelope::forwarded(const core::Message& message) {
+std::span<const core::Header> QueueEnvelope::forwarded(const Request& request) {
+  const core::Message& message = *request.message;
   HK_ASSERT(message.pull.has_value());
   fields_ = {{"Upstash-Queue-Name", message.queue}};
   if (!message.group.empty()) {

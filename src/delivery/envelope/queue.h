@@ -12,8 +12,8 @@ namespace hk::delivery {
 class QueueEnvelope final : public QstashEnvelope {
  public:
   using QstashEnvelope::QstashEnvelope;
-  /// REQUIRES: message.pull.
-  [[nodiscard]] std::span<const core::Header> forwarded(const core::Message& message) override;
+  /// REQUIRES: request.message->pull.
+  [[nodiscard]] std::span<const core::Header> forwarded(const Request& request) override;
 
  private:
   std::vector<core::Header> fields_;  ///< reused

@@ -35,16 +35,6 @@ std::string_view bytes_of(const security::Digest256& digest) {
 
 }  // namespace
 
-std::string fence_text(core::PartitionId partition, const core::Fence& fence) {
-  std::string text;
-  append_number(text, partition.value());
-  text.push_back('.');
-  append_number(text, fence.epoch);
-  text.push_back('.');
-  append_number(text, fence.attempt);
-  return text;
-}
-
 void Signer::append_token(std::string& out, const Secret& key, const SignedContent& content) {
   HK_ASSERT(!key.empty());
   claims_.clear();

@@ -21,9 +21,6 @@ struct SignedContent {
   core::PartitionId partition{};
 };
 
-/// "<partition>.<epoch>.<attempt>": only grows for a message.
-std::string fence_text(core::PartitionId partition, const core::Fence& fence);
-
 class Signer {
  public:
   /// The seed makes `jti` unique across threads and restarts; it protects nothing.

@@ -31,6 +31,13 @@ struct Request {
   [[nodiscard]] std::string_view query() const;
 };
 
+/// What a browser is told about a page and what belongs to it, in place of what it is told about
+/// every other answer: that it is no page, and not to be kept.
+struct PageHeaders {
+  std::string security_policy{};  ///< Content-Security-Policy
+  std::string cache_control{};
+};
+
 struct Response {
   int status = 200;
   std::string body{};
@@ -38,6 +45,7 @@ struct Response {
   std::vector<net::Field>
       fields{};        ///< further ones; Content-Length, Connection, Date are the server's
   bool close = false;  ///< end the connection after it
+  std::shared_ptr<const PageHeaders> page{};  ///< null: it is none
   /// Let go when the last byte of it was sent, or nobody is there to send it to.
   std::shared_ptr<const void> held{};
 };

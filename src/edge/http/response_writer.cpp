@@ -40,13 +40,15 @@ bool is_servers_own(std::string_view name) {
                      [name](std::string_view own) { return equals_ignoring_case(name, own); });
 }
 
-/// For browsers and caches between: an answer may hold a tenant's data or keys, and none is a page.
+/// For browsers and caches between: an answer may hold a tenant's data or keys, and is no page.
+#define HK_NO_PAGE_LINES                                                                   \
+  "Cache-Control: no-store\r\n"                                                            \
+  "Content-Security-Policy: default-src 'none'; base-uri 'none'; frame-ancestors 'none'; " \
+  "sandbox\r\n"
+constexpr std::string_view no_page_lines = HK_NO_PAGE_LINES;
 constexpr std::string_view constant_lines =
     "Server: hikyaku\r\n"
-    "X-Content-Type-Options: nosniff\r\n"
-    "Cache-Control: no-store\r\n"
-    "Content-Security-Policy: default-src 'none'; base-uri 'none'; frame-ancestors 'none'; "
-    "sandbox\r\n"
+    "X-Content-Type-Options: nosniff\r\n" HK_NO_PAGE_LINES
     "Cross-Origin-Resource-Policy: same-origin\r\n"
     "Referrer-Policy: no-referrer\r\n";
 
@@ -62,6 +64,20 @@ std::string_view hsts_line(Hsts hsts) {
 
 void append_field(std::string& out, std::string_view name, std::string_view value) {
   out.append(name).append(": ").append(value).append("\r\n");
+}
+
+/// The common lines, with what the page says in place of what is said of all others.
+void append_page_lines(std::string& out, const PageHeaders& page, std::string_view common_lines) {
+  const std::size_t at = common_lines.find(no_page_lines);
+  if (at == std::string_view::npos || !net::safe_header("Cache-Control", page.cache_control) ||
+      !net::safe_header("Content-Security-Policy", page.security_policy)) {
+    out.append(common_lines);
+    return;
+  }
+  out.append(common_lines.substr(0, at));
+  append_field(out, "Cache-Control", page.cache_control);
+  append_field(out, "Content-Security-Policy", page.security_policy);
+  out.append(common_lines.substr(at + no_page_lines.size()));
 }
 
 void append_status_line(std::string& out, int status) {
@@ -95,7 +111,11 @@ void append_response(std::string& out, const Response& response, WriteOptions op
   const bool has_body = status != 204 && status != 304;
   out.reserve(out.size() + 256 + common_lines.size() + response.body.size());
   append_status_line(out, status);
-  out.append(common_lines);
+  if (response.page) {
+    append_page_lines(out, *response.page, common_lines);
+  } else {
+    out.append(common_lines);
+  }
   if (has_body) {
     if (!response.content_type.empty() && net::safe_header("Content-Type", response.content_type)) {
       const bool unsaid = response.content_type.starts_with("text/") &&

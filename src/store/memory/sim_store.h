@@ -87,7 +87,7 @@ class SimStore final : public Store {
   void prune();
   static const Version* version_at(const Node& node, BatchSeq batch);
 
-  Rows tables_[table_count];
+  Rows tables_[table_places];
   BatchSeq last_written_ = 0;
   BatchSeq last_synced_ = 0;
   std::deque<Stale> stale_;                    ///< ascending by batch

@@ -77,8 +77,9 @@ Result<std::unique_ptr<Database>> Database::open(const RocksDbOptions& options, 
 
   std::vector<rocksdb::ColumnFamilyDescriptor> families;
   families.emplace_back(rocksdb::kDefaultColumnFamilyName, settings.own);
-  for (std::size_t i = 0; i < table_count; ++i) {
-    families.emplace_back(std::string(table_name(static_cast<Table>(i))), settings.tables[i]);
+  for (const Table table : all_tables) {
+    families.emplace_back(std::string(table_name(table)),
+                          settings.tables[static_cast<std::size_t>(table)]);
   }
   if (auto whole = ManifestMark::check(options.path); !whole) {
     return std::unexpected(whole.error());
@@ -99,6 +100,9 @@ Result<std::unique_ptr<Database>> Database::open(const RocksDbOptions& options, 
     return std::unexpected(std::move(error));
   }
   database->db_.reset(opened);
+  for (std::size_t i = 0; i < all_tables.size(); ++i) {
+    database->tables_[static_cast<std::size_t>(all_tables[i])] = database->handles_[1 + i];
+  }
   if (const auto unsafe = unsafe_setting(opened->GetDBOptions())) {
     return fail(ErrorKind::internal, "RocksDB did not take the setting " + *unsafe);
   }

@@ -32,7 +32,7 @@ class Database {
 
   [[nodiscard]] rocksdb::DB& db() const { return *db_; }
   [[nodiscard]] rocksdb::ColumnFamilyHandle* table(Table table) const {
-    return handles_[1 + static_cast<std::size_t>(table)];
+    return tables_[static_cast<std::size_t>(table)];
   }
   [[nodiscard]] rocksdb::ColumnFamilyHandle* own() const { return handles_[0]; }
   [[nodiscard]] const Settings& settings() const { return settings_; }
@@ -54,7 +54,8 @@ class Database {
   std::unique_ptr<rocksdb::Env> env_;
   Settings settings_;
   std::unique_ptr<rocksdb::DB> db_;
-  std::vector<rocksdb::ColumnFamilyHandle*> handles_;
+  std::vector<rocksdb::ColumnFamilyHandle*> handles_;  ///< the store's own, then the tables
+  std::array<rocksdb::ColumnFamilyHandle*, table_places> tables_{};
 };
 
 }  // namespace hk::store

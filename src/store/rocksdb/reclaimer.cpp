@@ -66,14 +66,15 @@ bool Reclaimer::worth_it(Table table, std::uint64_t rows) const {
 }
 
 Reclaimer::AllErased Reclaimer::take_what_is_worth_it() {
-  std::array<std::uint64_t, table_count> rows{};
+  std::array<std::uint64_t, table_places> rows{};
   {
     const std::scoped_lock lock(mutex_);
     std::ranges::transform(erased_, rows.begin(), &Erased::rows);
   }
   AllErased taken;
-  for (std::size_t i = 0; i < table_count; ++i) {
-    if (worth_it(static_cast<Table>(i), rows[i])) {  // may wait for RocksDB: without the lock
+  for (const Table table : all_tables) {
+    const auto i = static_cast<std::size_t>(table);
+    if (worth_it(table, rows[i])) {  // may wait for RocksDB: without the lock
       const std::scoped_lock lock(mutex_);
       taken[i] = std::exchange(erased_[i], Erased{});
     }
@@ -82,8 +83,9 @@ Reclaimer::AllErased Reclaimer::take_what_is_worth_it() {
 }
 
 void Reclaimer::reclaim(const AllErased& erased) {
-  for (std::size_t i = 0; i < table_count && !stopping_; ++i) {
-    if (erased[i].rows == 0) {
+  for (const Table table : all_tables) {
+    const auto i = static_cast<std::size_t>(table);
+    if (stopping_ || erased[i].rows == 0) {
       continue;
     }
     log_wanted_ = true;
@@ -94,7 +96,7 @@ void Reclaimer::reclaim(const AllErased& erased) {
     const rocksdb::Slice last(erased[i].last);
     // An error here loses nothing but the room; one that matters is what the next write returns.
     database_.db()
-        .CompactRange(options, database_.table(static_cast<Table>(i)), &first, &last)
+        .CompactRange(options, database_.table(table), &first, &last)
         .PermitUncheckedError();
   }
 }
@@ -103,8 +105,8 @@ void Reclaimer::reclaim(const AllErased& erased) {
 void Reclaimer::give_back_log() {
   log_wanted_ = false;
   std::vector<rocksdb::ColumnFamilyHandle*> families{database_.own()};
-  for (std::size_t i = 0; i < table_count; ++i) {
-    families.push_back(database_.table(static_cast<Table>(i)));
+  for (const Table table : all_tables) {
+    families.push_back(database_.table(table));
   }
   database_.db().Flush(rocksdb::FlushOptions(), families).PermitUncheckedError();
 }

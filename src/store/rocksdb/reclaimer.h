@@ -45,7 +45,7 @@ class Reclaimer {
     std::string first{};
     std::string last{};
   };
-  using AllErased = std::array<Erased, table_count>;
+  using AllErased = std::array<Erased, table_places>;
 
   void run();
   [[nodiscard]] bool worth_it(Table table, std::uint64_t rows) const;

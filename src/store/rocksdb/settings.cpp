@@ -20,7 +20,10 @@ using rocksdb::DBOptions;
 bool read_by_key(Table table) {
   return table == Table::message || table == Table::state || table == Table::dedup ||
          table == Table::idempotency || table == Table::ledger_account ||
-         table == Table::ledger_name;
+         table == Table::ledger_name || table == Table::webhook_application ||
+         table == Table::webhook_event || table == Table::webhook_name ||
+         table == Table::webhook_token || table == Table::source_name ||
+         table == Table::source_event;
 }
 
 /// Entries come and go like in a queue: what was deleted must not slow down the scan past it.
@@ -114,12 +117,13 @@ Settings make_settings(const RocksDbOptions& options, rocksdb::Env* env) {
   db.info_log_level = rocksdb::InfoLogLevel::WARN_LEVEL;
 
   settings.own = table_options(options, settings.cache, false);
-  for (std::size_t i = 0; i < table_count; ++i) {
-    const auto table = static_cast<Table>(i);
-    ColumnFamilyOptions& out = settings.tables[i];
+  for (const Table table : all_tables) {
+    ColumnFamilyOptions& out = settings.tables[static_cast<std::size_t>(table)];
     out = table_options(options, settings.cache, read_by_key(table));
     if (table == Table::message) {
       out.arena_block_size = std::size_t{512} << 10U;
+    }
+    if (table == Table::message || table == Table::webhook_event || table == Table::quarantine) {
       out.enable_blob_files = true;
       out.min_blob_size = options.blob_bytes_min;
       out.enable_blob_garbage_collection = true;

@@ -31,7 +31,7 @@ class SharedMemory {
 struct Settings {
   rocksdb::DBOptions db{};
   rocksdb::ColumnFamilyOptions own{};  ///< of the store's own records
-  std::array<rocksdb::ColumnFamilyOptions, table_count> tables{};
+  std::array<rocksdb::ColumnFamilyOptions, table_places> tables{};
   std::shared_ptr<rocksdb::Cache> cache{};  ///< shared with the options
 };
 

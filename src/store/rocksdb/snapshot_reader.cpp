@@ -2,6 +2,9 @@
 
 #include <rocksdb/perf_level.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "store/rocksdb/value_guard.h"
 #include "store/table_name.h"
 
@@ -49,6 +52,36 @@ Result<std::optional<std::string>> SnapshotReader::get(Table table, std::string_
     return misplaced(table, key);
   }
   return std::string(value);
+}
+
+Result<std::vector<std::optional<std::string>>> SnapshotReader::get_many(
+    Table table, std::span<const std::string> keys) {
+  if (keys.empty()) {
+    return std::vector<std::optional<std::string>>{};
+  }
+  count_nothing();
+  rocksdb::ReadOptions options = read_options();
+  options.snapshot = snapshot_;
+  std::vector<rocksdb::Slice> slices(keys.begin(), keys.end());
+  std::vector<rocksdb::PinnableSlice> stored(keys.size());
+  std::vector<rocksdb::Status> statuses(keys.size());
+  database_.db().MultiGet(options, database_.table(table), slices.size(), slices.data(),
+                          stored.data(), statuses.data(), std::ranges::is_sorted(keys));
+  std::vector<std::optional<std::string>> values(keys.size());
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (statuses[i].IsNotFound()) {
+      continue;
+    }
+    if (!statuses[i].ok()) {
+      return std::unexpected(to_error(statuses[i], "cannot read " + describe_key(table, keys[i])));
+    }
+    std::string_view value;
+    if (!check_guard(number_of(table), keys[i], view(stored[i]), value)) {
+      return misplaced(table, keys[i]);
+    }
+    values[i].emplace(value);
+  }
+  return values;
 }
 
 Result<std::vector<Entry>> SnapshotReader::scan(Table table, std::string_view from,

@@ -14,6 +14,8 @@ class SnapshotReader final : public Reader {
   ~SnapshotReader() override;
 
   Result<std::optional<std::string>> get(Table table, std::string_view key) override;
+  Result<std::vector<std::optional<std::string>>> get_many(
+      Table table, std::span<const std::string> keys) override;
   Result<std::vector<Entry>> scan(Table table, std::string_view from, std::string_view to,
                                   std::size_t limit, bool reverse) override;
 

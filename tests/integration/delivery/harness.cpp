@@ -188,8 +188,19 @@ DispatcherOptions loopback_options() {
 World::World(DispatcherOptions options) : work_(io.get_executor()) {
   observe::set_log_level(observe::Level::off);
   const auto key = std::make_shared<const Secret>("sig_test");
-  auto made = Deliveries::make(std::move(options), {&io},
-                               {submitter, [key](core::TenantId) { return key; }, metrics, spans});
+  auto made = Deliveries::make(
+      std::move(options), {&io},
+      {.submitter = submitter,
+       .keys = [key](core::TenantId) { return key; },
+       .metrics = metrics,
+       .spans = spans,
+       .webhook_secrets = [](core::TenantId, std::string_view sealed) -> Result<Secret> {
+         if (!sealed.starts_with(sealed_with)) {
+           return fail(ErrorKind::corruption, "another master key");
+         }
+         return Secret(std::string(sealed.substr(sealed_with.size())));
+       },
+       .version = "1.2.3"});
   if (!made) {
     std::abort();
   }
@@ -245,6 +256,17 @@ core::StartAttempt attempt_to(const std::string& url, std::string body,
   start.started_at = std::chrono::floor<Millis>(std::chrono::system_clock::now());
   start.span_id[7] = 9;
   start.message = std::move(message);
+  return start;
+}
+
+core::StartAttempt webhook_to(const std::string& url, std::string body,
+                              std::chrono::milliseconds timeout) {
+  core::StartAttempt start = attempt_to(url, std::move(body), timeout);
+  auto target = std::make_shared<core::WebhookTarget>();
+  target->id = "msg_p5jXN8AQM9LWM0D4loKWxJek";
+  target->attempt = "1";
+  target->secrets = {{.sealed = std::string(sealed_with) + std::string(webhook_secret)}};
+  start.webhook = std::move(target);
   return start;
 }
 

@@ -141,4 +141,11 @@ class World {
 core::StartAttempt attempt_to(const std::string& url, std::string body = "{}",
                               std::chrono::milliseconds timeout = patience);
 
+/// Secrets of webhooks are sealed by standing behind this.
+inline constexpr std::string_view sealed_with = "sealed:";
+inline constexpr std::string_view webhook_secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+/// The delivery of a webhook, signed with that secret.
+core::StartAttempt webhook_to(const std::string& url, std::string body = "{}",
+                              std::chrono::milliseconds timeout = patience);
+
 }  // namespace hk::delivery::testing

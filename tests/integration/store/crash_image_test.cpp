@@ -83,7 +83,7 @@ void make_image(const DiskModel& disk, const RecordedOperation& operation, Survi
                 const std::string& directory, Rng& rng) {
   std::filesystem::create_directory(directory);
   disk.write_image(directory, survival, rng);
-  put(directory + "/FORMAT", "hikyaku-data 5\n");
+  put(directory + "/FORMAT", "hikyaku-data 6\n");
   put(directory + "/WITNESS", *operation.witness);
 }
 

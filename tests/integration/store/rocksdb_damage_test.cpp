@@ -159,6 +159,8 @@ TEST(RocksDbDamage, AValueThatBelongsElsewhereIsNotServed) {
     const auto value = reader->get(table, numbered_key(n));
     ASSERT_FALSE(value.has_value());
     EXPECT_EQ(value.error().kind, ErrorKind::corruption);
+    const std::vector<std::string> keys{numbered_key(3), numbered_key(n)};
+    EXPECT_EQ(reader->get_many(table, keys).error().kind, ErrorKind::corruption);
   }
   EXPECT_EQ(reader->scan(Table::message, "", "", 10).error().kind, ErrorKind::corruption);
   EXPECT_TRUE(reader->scan(Table::message, numbered_key(3), "", 10).has_value());

@@ -66,13 +66,13 @@ TEST(RocksDbDirectory, KeepsItsFormatAndPassesItOnToItsBackups) {
     auto store = open_rocksdb(options).value();
     ASSERT_TRUE(store->checkpoint(dir.file("backup")));
   }
-  EXPECT_EQ(format_of(path), "hikyaku-data 5\n");
-  EXPECT_EQ(format_of(dir.file("backup")), "hikyaku-data 5\n");
-  for (const char* const older :
-       {"hikyaku-data 1\n", "hikyaku-data 2\n", "hikyaku-data 3\n", "hikyaku-data 4\n"}) {
+  EXPECT_EQ(format_of(path), "hikyaku-data 6\n");
+  EXPECT_EQ(format_of(dir.file("backup")), "hikyaku-data 6\n");
+  for (const char* const older : {"hikyaku-data 1\n", "hikyaku-data 2\n", "hikyaku-data 3\n",
+                                  "hikyaku-data 4\n", "hikyaku-data 5\n"}) {
     std::ofstream(path + "/FORMAT") << older;
     EXPECT_TRUE(open_rocksdb(options).has_value());
-    EXPECT_EQ(format_of(path), "hikyaku-data 5\n") << "its tables are those of this format now";
+    EXPECT_EQ(format_of(path), "hikyaku-data 6\n") << "its tables are those of this format now";
   }
 }
 
@@ -150,7 +150,7 @@ TEST(RocksDbDirectory, IsRefusedWithAReasonAndARemedy) {
       {"newer",
        [&](const std::string& path) {
          make(path);
-         std::ofstream(path + "/FORMAT") << "hikyaku-data 6\n";
+         std::ofstream(path + "/FORMAT") << "hikyaku-data 7\n";
        },
        true, ErrorKind::conflict, "Start the newer version again"},
       {"damaged marker",
@@ -248,8 +248,9 @@ TEST(RocksDbSettings, AreTheOnesThatDurabilityNeeds) {
   EXPECT_EQ(unsafe_setting(db), std::nullopt);
   EXPECT_LE(db.max_background_jobs, 2);
   EXPECT_LE(db.max_total_wal_size, std::uint64_t{128} << 20U);
-  for (std::size_t i = 0; i < table_count; ++i) {
-    EXPECT_EQ(unsafe_setting((*opened)->settings().tables[i]), std::nullopt);
+  for (const Table table : all_tables) {
+    EXPECT_EQ(unsafe_setting((*opened)->settings().tables[static_cast<std::size_t>(table)]),
+              std::nullopt);
   }
   EXPECT_TRUE(
       (*opened)->settings().tables[static_cast<std::size_t>(Table::message)].enable_blob_files);

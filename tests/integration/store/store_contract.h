@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <string>
@@ -12,6 +13,7 @@
 
 #include "base/random.h"
 #include "store/store.h"
+#include "store/table_name.h"
 
 namespace hk::store::contract {
 
@@ -123,15 +125,45 @@ TEST_P(StoreContract, KeysAndValuesAreAnyBytes) {
   EXPECT_EQ(get(Table::message, key), large);
 }
 
-TEST_P(StoreContract, EveryTableIsItsOwn) {
+TEST_P(StoreContract, ManyKeysAreReadAsOneByOne) {
   std::vector<Write> batch;
-  for (std::size_t i = 0; i < table_count; ++i) {
-    batch.push_back(put(static_cast<Table>(i), "key", std::to_string(i)));
+  for (int i = 0; i < 300; ++i) {
+    batch.push_back(
+        put(Table::message, "key " + std::to_string(i), std::string(i * 97 % 9000, 'v')));
   }
   write(batch);
-  for (std::size_t i = 0; i < table_count; ++i) {
-    EXPECT_EQ(get(static_cast<Table>(i), "key"), std::to_string(i));
-    EXPECT_EQ(keys(*store().snapshot(), static_cast<Table>(i), "", "", 10), "key ");
+  sync();
+  harness().restart();
+  write({put(Table::message, "key 7", "new"), erase(Table::message, "key 8"),
+         put(Table::state, "key 9", "of another table")});
+  const auto reader = store().snapshot();
+  write({put(Table::message, "key 9", "later")});
+
+  std::vector<std::string> wanted{"", "none", "key 299", "key 7", "key 7"};
+  for (int i = 310; i > 0; --i) {
+    wanted.push_back("key " + std::to_string(i));
+  }
+  for (const bool sorted : {false, true}) {
+    const auto values = reader->get_many(Table::message, wanted);
+    ASSERT_TRUE(values.has_value());
+    ASSERT_EQ(values->size(), wanted.size());
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      EXPECT_EQ((*values)[i], get(*reader, Table::message, wanted[i])) << sorted << wanted[i];
+    }
+    std::ranges::sort(wanted);
+  }
+  EXPECT_EQ(reader->get_many(Table::message, {})->size(), 0U);
+}
+
+TEST_P(StoreContract, EveryTableIsItsOwn) {
+  std::vector<Write> batch;
+  for (const Table table : all_tables) {
+    batch.push_back(put(table, "key", std::string(table_name(table))));
+  }
+  write(batch);
+  for (const Table table : all_tables) {
+    EXPECT_EQ(get(table, "key"), table_name(table));
+    EXPECT_EQ(keys(*store().snapshot(), table, "", "", 10), "key ");
   }
 }
 
@@ -197,20 +229,20 @@ TEST_P(StoreContract, ASnapshotIsNotTouchedByWhatComesLater) {
 TEST_P(StoreContract, ASnapshotIsOneMomentOfEveryTable) {
   std::vector<Write> first;
   std::vector<Write> second;
-  for (std::size_t i = 0; i < table_count; ++i) {
-    first.push_back(put(static_cast<Table>(i), "k", "before"));
-    second.push_back(put(static_cast<Table>(i), "k", "after"));
-    second.push_back(put(static_cast<Table>(i), "new", "after"));
+  for (const Table table : all_tables) {
+    first.push_back(put(table, "k", "before"));
+    second.push_back(put(table, "k", "after"));
+    second.push_back(put(table, "new", "after"));
   }
   write(first);
   const auto before = store().snapshot();
   write(second);
-  for (std::size_t i = 0; i < table_count; ++i) {
-    SCOPED_TRACE(i);
-    EXPECT_EQ(get(*before, static_cast<Table>(i), "k"), "before");
-    EXPECT_EQ(get(*before, static_cast<Table>(i), "new"), std::nullopt);
-    EXPECT_EQ(keys(*before, static_cast<Table>(i), "", "", 10), "k ");
-    EXPECT_EQ(get(static_cast<Table>(i), "k"), "after");
+  for (const Table table : all_tables) {
+    SCOPED_TRACE(table_name(table));
+    EXPECT_EQ(get(*before, table, "k"), "before");
+    EXPECT_EQ(get(*before, table, "new"), std::nullopt);
+    EXPECT_EQ(keys(*before, table, "", "", 10), "k ");
+    EXPECT_EQ(get(table, "k"), "after");
   }
 }
 

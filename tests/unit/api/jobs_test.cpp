@@ -29,7 +29,7 @@ TEST_F(Jobs, AFailedJobTellsItsAttemptsAndItsDeadLetter) {
     "url": "https://example.com/p@th?q=a@b", "method": "POST", "queue": "orders", "labels": ["red"],
     "created_at": "2023-11-14T22:13:20.000Z", "finished_at": "2023-11-14T22:13:20.030Z",
     "trace": {"trace_id": "ab000000000000000000000000000000", "parent_span_id": "00000000000000cd"},
-    "attempts": [{"number": 1, "fence": "4.1", "started_at": "2023-11-14T22:13:20.005Z",
+    "attempts": [{"number": 1, "fence": "0.4.1", "started_at": "2023-11-14T22:13:20.005Z",
       "ended_at": "2023-11-14T22:13:20.030Z", "latency_ms": 25, "status_code": 503,
       "error": "status 503", "span_id": "ef00000000000000"}],
     "dlq_id": "1700000000030-1", "holds": []})"));
@@ -90,7 +90,7 @@ TEST_F(Jobs, ARunningJobTellsItsLease) {
   EXPECT_EQ(job.at("status"), "RUNNING");
   EXPECT_EQ(job.at("attempts"),
             boost::json::parse(
-                R"([{"number":1,"fence":"2.1","started_at":"2023-11-14T22:13:20.000Z"}])"));
+                R"([{"number":1,"fence":"0.2.1","started_at":"2023-11-14T22:13:20.000Z"}])"));
 }
 
 TEST_F(Jobs, AJobThatEndsWhileItIsAskedAboutIsFinished) {

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "base/encoding.h"
 #include "fixture.h"
 
 namespace hk::api::testing {
@@ -203,6 +204,17 @@ TEST_F(OnceTest, RequestsAreTheSameWhenTheyMeanTheSame) {
   EXPECT_NE(with([](auto& r) { r.body = R"({"a":1,"b":["x",1]})"; }), same);
   EXPECT_NE(with([](auto& r) { r.body = R"({"a":9007199254740993})"; }),
             with([](auto& r) { r.body = R"({"a":9007199254740992})"; }));
+}
+
+/// Hashes are stored: what was sent to the release before is repeated to this one.
+TEST_F(OnceTest, TheHashOfARequestStaysAsItIs) {
+  const http::Request request{.method = "POST",
+                              .target = "/api/v1/x?q=2&p=1",
+                              .fields = {{"Content-Type", "application/json"}},
+                              .body = R"({"b": 2, "a": [1.0, "x"]})"};
+  const auto hash = request_hash(request);
+  ASSERT_TRUE(hash);
+  EXPECT_EQ(hex(*hash), "aefe574c6c4d1f3d9f487f7cf171804574392608c3a40eef32ea2345062af848");
 }
 
 TEST_F(OnceTest, CallsThatTakeNoKeySayWhy) {

@@ -8,6 +8,8 @@ namespace HK_TEST_FILE {
 std::string canonical(std::string_view text) {
   const auto json = ExactJson::parse(text, 16);
   EXPECT_TRUE(json) << text;
+  const auto in_one_pass = ExactJson::canonical_of(text, 16);
+  EXPECT_TRUE(in_one_pass && json && *in_one_pass == json->canonical()) << text;
   return json ? json->canonical() : "";
 }
 
@@ -63,6 +65,14 @@ TEST(ExactJson, SortsMembersDeeplyAndByUtf16) {
   EXPECT_EQ(canonical(R"({"ab":1,"a":2})"), R"({"a":2,"ab":1})");
 }
 
+TEST(ExactJson, PutsMembersInOrderWhateverTheirOrderWas) {
+  EXPECT_EQ(canonical(R"({"c":{"z":[],"y":{}},"a":[{"b":1,"a":"x"},[]],"b":"\n"})"),
+            R"({"a":[{"a":"x","b":1},[]],"b":"\n","c":{"y":{},"z":[]}})");
+  // By what the names mean, not by how they are written.
+  EXPECT_EQ(canonical(R"({"b":1,"\u0061":2,"\"":3})"), R"({"\"":3,"a":2,"b":1})");
+  EXPECT_EQ(canonical(R"([{}, {"":{"":1}}, [[]], -12, 1e1])"), R"([{},{"":{"":1}},[[]],-12,10])");
+}
+
 TEST(ExactJson, EscapesOnlyWhatMustBe) {
   EXPECT_EQ(canonical(R"("\u20ac$\u000f\u000aA'\u0042\u0022\u005c\\\"\/")"),
             "\"\xE2\x82\xAC$\\u000f\\nA'B\\\"\\\\\\\\\\\"/\"");
@@ -84,6 +94,9 @@ TEST(ExactJson, RefusesWhatIsNoJsonOrNotOneThing) {
     const auto json = ExactJson::parse(text, 16);
     ASSERT_FALSE(json) << text;
     EXPECT_EQ(json.error().kind, ErrorKind::invalid_argument) << text;
+    const auto in_one_pass = ExactJson::canonical_of(text, 16);
+    ASSERT_FALSE(in_one_pass) << text;
+    EXPECT_EQ(in_one_pass.error().message, json.error().message) << text;
   }
 }
 

@@ -25,5 +25,15 @@ TEST(SortableId, HoldsItsNumberAndSortsByTime) {
   EXPECT_EQ(number_in_id("ltx_" + std::string(26, '0') + "-", "ltx_"), std::nullopt);
 }
 
+TEST(SortableId, IsTakenApartAgain) {
+  const auto parts =
+      parse_sortable_id(sortable_id("x_", at, UINT64_MAX - 1, 0x80aabbccddeeff), "x_");
+  ASSERT_TRUE(parts);
+  EXPECT_EQ(parts->second, 1'790'000'000);
+  EXPECT_EQ(parts->number, UINT64_MAX - 1);
+  EXPECT_EQ(parts->random, 0x80aabbccddeeffU);
+  EXPECT_FALSE(parse_sortable_id("x_short", "x_"));
+}
+
 }  // namespace HK_TEST_FILE
 }  // namespace hk

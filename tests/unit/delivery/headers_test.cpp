@@ -140,5 +140,19 @@ TEST(ForwardedHeaders, AreBoundedInNumberAndSize) {
   EXPECT_EQ(bad.add("Host", "y").error().kind, ErrorKind::invalid_argument);
 }
 
+TEST(MaySend, TakesWhatSourcesHaveAndNothingElseOfOurs) {
+  for (const std::string_view name :
+       {"webhook-signature", "Webhook-Id", "Hikyaku-Source", "hikyaku-event-id",
+        "Hikyaku-Event-Type", "Hikyaku-Received-At", "Hikyaku-Unverified"}) {
+    EXPECT_TRUE(may_send(name, "x").has_value()) << name;
+    EXPECT_FALSE(may_send(name, "x\r\ny").has_value()) << name;
+    EXPECT_FALSE(may_forward(name, "x").has_value()) << name << ": no publisher can give it";
+  }
+  for (const std::string_view name :
+       {"Hikyaku-Fence", "Hikyaku-Message-Id", "Upstash-Signature", "Host", "webhook-\r\nx"}) {
+    EXPECT_FALSE(may_send(name, "x").has_value()) << name;
+  }
+}
+
 }  // namespace HK_TEST_FILE
 }  // namespace hk::delivery

@@ -100,6 +100,41 @@ TEST(RetryAfter, ReadsNumbersDatesAndDurations) {
   }
 }
 
+TEST(RetryAfter, WhatIsAskedForIsRetryAfterInWholeSecondsHoweverFarAway) {
+  struct Row {
+    const char* value;
+    std::optional<std::int64_t> seconds;
+  };
+  const Row rows[] = {
+      {"0", 0},
+      {"10", 10},
+      {"0.001", 1},
+      {"1.5", 2},
+      {"86401", 86'401},
+      {"1718000000", 365 * 86'400},
+      {"99999999999999999999999999999999999999", 365 * 86'400},
+      {"Sun, 27 Jun 2027 12:16:24 GMT", 984},
+      {"Tue, 29 Jun 2027 12:00:00 GMT", 2 * 86'400},
+      {"Fri, 31 Dec 9999 23:59:59 GMT", 365 * 86'400},
+      {"Thu, 01 Jan 1970 00:00:00 GMT", 0},
+      {"-1", {}},
+      {"soon", {}},
+  };
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.value);
+    RetryAfter fields;
+    EXPECT_TRUE(fields.field("X-RateLimit-Reset", "3", now));
+    EXPECT_EQ(fields.asked(), std::nullopt);
+    EXPECT_TRUE(fields.field("Retry-After", row.value, now));
+    EXPECT_TRUE(fields.field("Retry-After", "7", now));
+
+    ASSERT_EQ(fields.asked().has_value(), row.seconds.has_value());
+    if (row.seconds) {
+      EXPECT_EQ(*fields.asked(), std::chrono::seconds(*row.seconds));
+    }
+  }
+}
+
 TEST(RetryAfter, TheFirstFieldPresentInTheWrittenOrderDecidesAlone) {
   RetryAfter fields;
   EXPECT_TRUE(fields.field("x-ratelimit-reset-tokens", "4", now));

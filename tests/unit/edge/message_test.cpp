@@ -154,6 +154,35 @@ TEST(ResponseWriter, WhatBrowsersAndCachesMustKnowIsTheServersOwn) {
   EXPECT_EQ(answer.find("something else"), std::string::npos);
 }
 
+TEST(ResponseWriter, APageHasAPolicyAndACacheRuleOfItsOwn) {
+  CommonHeaders common(Hsts::own_name);
+  Response response;
+  response.page = std::make_shared<const PageHeaders>(
+      PageHeaders{.security_policy = "default-src 'self'", .cache_control = "no-cache"});
+  std::string answer;
+  append_response(answer, response, {}, common.lines(0));
+
+  std::string expected(common.lines(0));
+  const std::string_view begin = "Cache-Control: no-store";
+  const std::string_view end = "sandbox\r\n";
+  const std::size_t at = expected.find(begin);
+  expected.replace(at, expected.find(end) + end.size() - at,
+                   "Cache-Control: no-cache\r\nContent-Security-Policy: default-src 'self'\r\n");
+  EXPECT_TRUE(answer.starts_with("HTTP/1.1 200 OK\r\n" + expected)) << answer;
+}
+
+TEST(ResponseWriter, APolicyThatWouldBreakTheHeadersIsNotSent) {
+  CommonHeaders common(Hsts::none);
+  Response response;
+  response.page = std::make_shared<const PageHeaders>(PageHeaders{
+      .security_policy = "default-src 'self'\r\nX-Evil: 1", .cache_control = "no-cache"});
+  std::string answer;
+  append_response(answer, response, {}, common.lines(0));
+
+  EXPECT_NE(answer.find("frame-ancestors 'none'; sandbox\r\n"), std::string::npos);
+  EXPECT_EQ(answer.find("X-Evil"), std::string::npos);
+}
+
 TEST(ResponseWriter, HstsSpeaksForSubdomainsIfToldTo) {
   CommonHeaders common(Hsts::subdomains);
   EXPECT_NE(common.lines(0).find(

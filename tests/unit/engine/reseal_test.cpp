@@ -52,5 +52,35 @@ TEST(Reseal, FailsIfOneSecretDoesNotOpen) {
   EXPECT_EQ(done.error().kind, ErrorKind::corruption);
 }
 
+TEST(Reseal, MakesTheSecretsOfAnEndpointOpenWithTheNewKeyAlone) {
+  const security::MasterKey old = key('a');
+  const security::MasterKey next = key('b');
+  TenantDirectory before{old};
+  TenantDirectory after{next};
+  const auto tenant = [](const TenantDirectory& directory) {
+    return directory.with_keys({.id = core::TenantId{1}, .name = "one"}, Secret{"a"}, Secret{"b"});
+  };
+  ASSERT_TRUE(before.put(tenant(before)));
+  ASSERT_TRUE(after.put(tenant(after)));
+  core::webhook::Endpoint endpoint{.tenant = core::TenantId{1}, .url = "https://a.example/"};
+  for (const char* const secret : {"whsec_now", "whsec_before"}) {
+    endpoint.secrets.push_back({.sealed = before.sealed_webhook_secret("one", Secret{secret}),
+                                .created_at = Moment{Millis{7}}});
+  }
+
+  const auto done = resealed(endpoint, "one", old, next);
+
+  ASSERT_TRUE(done);
+  ASSERT_EQ(done->secrets.size(), 2U);
+  const auto open = [&](const TenantDirectory& directory, std::size_t i) {
+    return directory.open_webhook_secret(core::TenantId{1}, done->secrets[i].sealed);
+  };
+  EXPECT_EQ(open(after, 0).value().reveal(), "whsec_now");
+  EXPECT_EQ(open(after, 1).value().reveal(), "whsec_before");
+  EXPECT_EQ(done->secrets[1].created_at, Moment{Millis{7}});
+  EXPECT_FALSE(open(before, 0));
+  EXPECT_FALSE(resealed(endpoint, "two", old, next));
+}
+
 }  // namespace HK_TEST_FILE
 }  // namespace hk::engine

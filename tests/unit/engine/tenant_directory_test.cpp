@@ -57,6 +57,22 @@ TEST_F(TenantDirectoryTest, KeysSealedForAnotherTenantDoNotOpen) {
   EXPECT_EQ(put.error().kind, ErrorKind::corruption);
 }
 
+TEST_F(TenantDirectoryTest, ASecretOfWebhooksOpensForItsTenantOnly) {
+  ASSERT_TRUE(directory_.put(tenant(1, "one", "t-1")));
+  ASSERT_TRUE(directory_.put(tenant(2, "two", "t-2")));
+
+  const std::string sealed = directory_.sealed_webhook_secret("one", Secret{"whsec_a"});
+
+  EXPECT_EQ(sealed.find("whsec_a"), std::string::npos);
+  EXPECT_EQ(directory_.open_webhook_secret(core::TenantId{1}, sealed).value().reveal(), "whsec_a");
+  const auto moved = directory_.open_webhook_secret(core::TenantId{2}, sealed);
+  ASSERT_FALSE(moved);
+  EXPECT_EQ(moved.error().kind, ErrorKind::corruption);
+  const auto unknown = directory_.open_webhook_secret(core::TenantId{3}, sealed);
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().kind, ErrorKind::not_found);
+}
+
 TEST_F(TenantDirectoryTest, WhatIsLentStaysWhateverIsStoredLater) {
   ASSERT_TRUE(directory_.put(tenant(2, "two", "token-2")));
   TenantDirectory::Lent lent{.token = Secret{"lent"}, .current_key = Secret{"sig_lent"}};

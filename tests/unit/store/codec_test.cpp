@@ -317,7 +317,7 @@ TEST(Codec, TasksOfNoKindAndCountsOfNothingAreCorruption) {
   EXPECT_TRUE(Tasks::decode(move, std::string("\x0a\x00\x20\x01", 4)).has_value());
   EXPECT_TRUE(broken(Tasks::decode(move, ""))) << "no status";
   EXPECT_TRUE(broken(Tasks::decode(move, "\x20\x01"))) << "no work";
-  EXPECT_TRUE(broken(Tasks::decode(move, std::string("\x0a\x00\x20\x05", 4)))) << "no such status";
+  EXPECT_TRUE(broken(Tasks::decode(move, std::string("\x0a\x00\x20\x06", 4)))) << "no such status";
   EXPECT_TRUE(broken(Tasks::decode(move, std::string("\x12\x00\x20\x01", 4)))) << "other work";
   EXPECT_TRUE(broken(Tasks::decode(cancel, std::string("\x0a\x00\x20\x01", 4))));
 

@@ -92,7 +92,7 @@ TEST(Migrate, DocumentsOfTheCoreBecomeRecords) {
 
   TypedReader reader(store.snapshot());
   EXPECT_EQ(reader.get<core::Meta>({}),
-            (core::Meta{.format = 5, .epoch = 4, .time = moment_from_ms(5)}));
+            (core::Meta{.format = 6, .epoch = 4, .time = moment_from_ms(5)}));
   EXPECT_EQ(reader.scan<core::Document>(), std::vector{of_an_adapter()});
   core::DelayedSecond delayed{.tenant = tenant,
                               .second = moment_from_ms(1'700'000'007'000),

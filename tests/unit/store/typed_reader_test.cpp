@@ -82,6 +82,9 @@ TEST_F(TypedReaderTest, RecordsAreFoundUnderTheirKeys) {
   ASSERT_NE(r.get<core::Message>(Seq{77}), nullptr);
   EXPECT_EQ(*r.get<core::Message>(Seq{77}), samples::message());
   EXPECT_EQ(r.get<core::MessageState>(Seq{77}), samples::state());
+  EXPECT_EQ(r.get_many<core::MessageState>({Seq{76}, Seq{77}}),
+            (std::vector<std::optional<core::MessageState>>{std::nullopt, samples::state()}));
+  EXPECT_EQ(*r.get_many<core::Message>({Seq{77}}).at(0), samples::message());
   const auto attempts = r.scan(core::Range<core::Attempt>::of(Seq{77}));
   ASSERT_EQ(attempts.size(), 2U);
   EXPECT_EQ(attempts[0], (core::Keyed<core::Attempt>{{Seq{77}, 1}, samples::attempt(1)}));

@@ -311,10 +311,104 @@ TEST(Verify, KnowsWhoHoldsAQueueForItsCallbacks) {
   }
 }
 
+/// Application 7 with two endpoints, a token and an integration; 0 with one endpoint.
+std::vector<core::Mutation> webhooks() {
+  using namespace core::webhook;
+  using Kind = core::webhook::Name::Kind;
+  using core::webhook::Application;
+  using core::webhook::Endpoint;
+  using core::webhook::Event;
+  using core::webhook::Name;
+  return {
+      core::Put<Application>{
+          {.tenant = tenant, .number = 7, .uid = "u", .endpoints = 2, .disabled = 1, .tokens = 1}},
+      core::Put<Name>{{tenant, Kind::application_uid, 0, "u", 7}},
+      core::Put<EventType>{{.tenant = tenant, .name = "a"}},
+      core::Put<Endpoint>({.tenant = tenant, .application = 7, .number = 8, .uid = "e"}),
+      core::Put<Name>{{tenant, Kind::endpoint_uid, 7, "e", 8}},
+      core::Put<Endpoint>(
+          {.tenant = tenant, .application = 7, .number = 9, .disabled = Endpoint::Disabled::gone}),
+      core::Put<Endpoint>({.tenant = tenant, .application = 0, .number = 10}),
+      core::Put<Event>({.tenant = tenant, .application = 7, .number = 11, .event_id = "i"}),
+      core::Put<Name>{{tenant, Kind::event_id, 7, "i", 11}},
+      core::Put<AppToken>{{.tenant = tenant, .digest = "d", .application = 7}},
+      core::Put<Name>{{tenant, Kind::token, 7, "d", 0}},
+      core::Put<AppToken>{{.tenant = tenant, .digest = "k", .application = 7, .integration = 3}},
+      core::Put<Integration>{{.tenant = tenant, .application = 7, .number = 3, .digest = "k"}},
+      core::Put<Totals>{{.tenant = tenant, .applications = 1, .event_types = 1}},
+  };
+}
+
+TEST(Verify, KnowsWhatBelongsTogetherOfWebhooks) {
+  using namespace core::webhook;
+  using Kind = core::webhook::Name::Kind;
+  using core::webhook::Application;
+  using core::webhook::Endpoint;
+  using core::webhook::Event;
+  using core::webhook::Name;
+  const VerifyReport report = report_of(webhooks());
+  EXPECT_TRUE(report.ok()) << report.problems.front();
+
+  struct Row {
+    const char* name;
+    core::Mutation damage;
+    const char* says;
+  };
+  const auto kind = [](Kind one) { return static_cast<std::uint32_t>(one); };
+  const Row rows[] = {
+      {"a lost uid", core::Erase<Name>(tenant, kind(Kind::application_uid), 0U, "u"),
+       "is not found by its uid u"},
+      {"a lost uid of an endpoint", core::Erase<Name>(tenant, kind(Kind::endpoint_uid), 7U, "e"),
+       "is not found by its uid e"},
+      {"a uid of nobody", core::Put<Name>{{tenant, Kind::application_uid, 0, "v", 12}},
+       "names what is not there"},
+      {"a uid of another", core::Put<Name>{{tenant, Kind::endpoint_uid, 7, "f", 8}},
+       "names what is not there"},
+      {"an eventId of nothing", core::Erase<Event>(tenant, 7U, 11U), "names what is not there"},
+      {"a listed token that is gone", core::Put<Name>{{tenant, Kind::token, 7, "gone", 0}},
+       "names what is not there"},
+      {"a token that is not listed", core::Erase<Name>(tenant, kind(Kind::token), 7U, "d"),
+       "is not in the list of its application"},
+      {"a token of nobody",
+       core::Put<AppToken>{{.tenant = tenant, .digest = "k", .application = 8, .integration = 3}},
+       "is of an application that is not there"},
+      {"a key of another",
+       core::Put<AppToken>{{.tenant = tenant, .digest = "x", .application = 7, .integration = 3}},
+       "is not the key of its integration"},
+      {"a lost key", core::Erase<AppToken>(tenant, "k"), "has a key that opens nothing"},
+      {"an integration of nobody",
+       core::Put<Integration>{{.tenant = tenant, .application = 8, .number = 3}},
+       "is of an application that is not there"},
+      {"an endpoint of nobody",
+       core::Put<Endpoint>({.tenant = tenant, .application = 12, .number = 8}),
+       "is of an application that is not there"},
+      {"an endpoint too many",
+       core::Put<Endpoint>({.tenant = tenant, .application = 7, .number = 12}),
+       "has not as many endpoints"},
+      {"an endpoint that is not disabled",
+       core::Put<Endpoint>({.tenant = tenant, .application = 7, .number = 9}),
+       "has not as many endpoints"},
+      {"an application too many", core::Put<Application>{{.tenant = tenant, .number = 8}},
+       "has not as many applications"},
+      {"an event type too few", core::Erase<EventType>(tenant, "a"),
+       "has not as many applications or event types"},
+      {"lost totals", core::Erase<Totals>(tenant), "has not as many applications"},
+  };
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.name);
+    auto mutations = webhooks();
+    mutations.push_back(row.damage);
+    const VerifyReport found = report_of(mutations);
+    EXPECT_TRUE(std::ranges::any_of(found.problems, [&row](const std::string& problem) {
+      return problem.find(row.says) != std::string::npos;
+    })) << (found.problems.empty() ? "no problem" : found.problems.front());
+  }
+}
+
 TEST(Verify, FindsBytesThatAreNoRecordInEveryTable) {
-  for (std::size_t i = 0; i < table_count; ++i) {
-    SCOPED_TRACE(table_name(static_cast<Table>(i)));
-    const Write broken_key{Write::Kind::put, static_cast<Table>(i), "x", "\xff\xff\xff"};
+  for (const Table table : all_tables) {
+    SCOPED_TRACE(table_name(table));
+    const Write broken_key{Write::Kind::put, table, "x", "\xff\xff\xff"};
     EXPECT_FALSE(report_of(sound(), {broken_key}).ok());
   }
   const Write broken_value{Write::Kind::put, Table::message, encode_key<core::Message>(Seq{4}),

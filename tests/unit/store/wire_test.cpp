@@ -48,6 +48,14 @@ std::vector<core::Message> messages() {
   full.failure_callback = callback(core::ExpressionDelay{"retried * 2"});
   full.edited = true;
   full.notification = true;
+  full.webhook = core::WebhookPart{.application = std::numeric_limits<std::uint64_t>::max(),
+                                   .endpoint = 8,
+                                   .event = 9,
+                                   .generation = 1,
+                                   .manual = true,
+                                   .settles = {core::Seq{300}, 7},
+                                   .replay = 4,
+                                   .bytes = 3};
   core::Message& pulled = all.emplace_back(samples::message());
   pulled.retry.delay = core::TableDelay{};
   pulled.pull = core::PullPart{.fifo = true,
@@ -98,13 +106,22 @@ TEST(Wire, StatesAndAttemptsAreWhatProtocolBuffersWrites) {
                                    .expires_at = moment_from_ms(4),
                                    .in_dlq = true,
                                    .callbacks_open = 5,
-                                   .last = attempt};
+                                   .last = attempt,
+                                   .cancel_reason = core::CancelReason::skipped};
     const std::string stored = Codec<core::MessageState>::encode(state);
     EXPECT_EQ(stored, again<records::MessageState>(stored));
     EXPECT_EQ(Codec<core::MessageState>::decode({}, stored), state);
   }
   const std::string empty = Codec<core::MessageState>::encode({});
   EXPECT_EQ(empty, again<records::MessageState>(empty));
+}
+
+TEST(Wire, IdempotencyKeysAreWhatProtocolBuffersWrites) {
+  for (const core::IdempotencyKey& key :
+       {core::IdempotencyKey{}, samples::idempotency_key(), samples::answered_key()}) {
+    const std::string bytes = Codec<core::IdempotencyKey>::encode(key);
+    EXPECT_EQ(bytes, again<records::IdempotencyKey>(bytes));
+  }
 }
 
 TEST(Wire, LaneEntriesAreWhatProtocolBuffersWrites) {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "api/aws/action.h"
+#include "api/sources/directory.h"
 #include "api/sqs/exchange.h"
 #include "observe/metrics.h"
 #include "security/credentials.h"
@@ -82,7 +83,8 @@ class ActionTest : public ::testing::Test {
       std::move(*security::MasterKey::from_hex(Secret(std::string(64, 'a'))));
   engine::TenantDirectory tenants_{master_key_};
   limits::Admissions admissions_{{}};
-  Services services_{submitter, tenants_, metrics, options, admissions_};
+  sources::Directory sources_;
+  Services services_{submitter, tenants_, metrics, options, admissions_, sources_};
   Batcher batcher_{submitter, io, std::make_unique<security::SystemRng>()};
 };
 

@@ -51,13 +51,20 @@ core::TenantLimits publishes(std::uint64_t rate, std::uint64_t burst) {
 TEST_F(Limits, EveryRouteHasItsClass) {
   const std::set<std::string> publishing = {"POST /v2/publish/{destination...}",
                                             "POST /v2/enqueue/{queue}/{destination...}",
-                                            "POST /v2/batch"};
+                                            "POST /v2/batch", "POST /api/v1/app/{app}/msg"};
   const std::set<std::string> receiving = {"POST /api/v1/idempotency/claim"};
   const std::set<std::string> never = {
-      "POST /api/v1/idempotency/renew", "POST /api/v1/idempotency/complete",
-      "POST /api/v1/idempotency/fail",  "POST /api/v1/jobs/{id}/complete",
+      "POST /api/v1/idempotency/renew",
+      "POST /api/v1/idempotency/complete",
+      "POST /api/v1/idempotency/fail",
+      "POST /api/v1/jobs/{id}/complete",
       "POST /api/v1/jobs/{id}/fail",
       "POST /api/v1/transact",  // what is in it says which
+      // Sources have rates of their own, and no tenant before they are verified.
+      "POST /in/{source}",
+      "POST /in/{source}/{rest...}",
+      "GET /in/{source}",
+      "GET /in/{source}/{rest...}",
   };
   std::size_t special = 0;
   for (const RouteTable& table : route_tables()) {

@@ -330,6 +330,36 @@ TEST(Ledger, ABookThatIsForgottenGoesOnAsItWas) {
   EXPECT_EQ(rig.balance("alice"), "5 5 5 v1");
 }
 
+TEST(Ledger, ABatchReadsItsAccountsTogether) {
+  Limits limits;
+  limits.ledger_account_bytes = 0;  // none stays in memory
+  BookRig rig(limits);
+  rig.account("a", AccountType::asset);
+  rig.account("b", AccountType::asset);
+  EXPECT_EQ(rig.code(CreateAccount{.id = "c", .path = "way:to:c", .type = AccountType::asset}), "");
+  std::size_t& one_by_one = rig.rig.reader.stored<Account>().asked;
+  const std::size_t before = one_by_one;
+
+  const LedgerApplied done = rig.apply({CreateAccount{.id = "new", .type = AccountType::asset},
+                                        rig.transfer("a", "b", 5), rig.transfer("new", "a", 2),
+                                        rig.transfer("b", "new", 1), rig.transfer("a", "c", 1)});
+
+  for (const ItemResult& one : done.results) {
+    EXPECT_EQ(BookRig::code_of(one), "");
+  }
+  EXPECT_EQ(one_by_one - before, 1U) << "whether \"new\" is there; the others came together";
+  EXPECT_EQ(rig.balance("a"), "4 4 4 v3");
+  EXPECT_EQ(rig.balance("new"), "1 1 1 v2");
+
+  // What is not an id may be a path, or nothing.
+  const LedgerApplied more = rig.apply({rig.transfer("way:to:c", "a", 7), rig.transfer("c", "b", 1),
+                                        rig.transfer("way:to:c", "none", 1)});
+  EXPECT_EQ(BookRig::code_of(more.results[0]), "");
+  EXPECT_EQ(BookRig::code_of(more.results[1]), "");
+  EXPECT_EQ(BookRig::code_of(more.results[2]), "account_not_found");
+  EXPECT_EQ(rig.balance("way:to:c"), "7 7 7 v3");
+}
+
 TEST(Ledger, ReversalsAreBounded) {
   Wallet rig;
   const auto paid = rig.one(Wallet::pay(90));
